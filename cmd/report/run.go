@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/report"
 	"spoor/internal/run"
 )
@@ -84,7 +85,7 @@ func parts(dir string) ([]report.Part, error) {
 
 // read returns the content of a small file, nil if it does not exist.
 func read(name string) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -3,9 +3,12 @@ package archive
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,31 +67,263 @@ func TestAnIndexWithOneChangedDigitIsBuiltAgainAndNoPageIsLost(t *testing.T) {
 	}
 }
 
-func TestAForgedRedirectInAnIndexWithACorrectChecksumIsAnError(t *testing.T) {
+// forgeIndex changes the lines of an index, and makes its first line right for them.
+func forgeIndex(t *testing.T, archive string, change func(lines []byte) []byte) {
+	t.Helper()
+	path := archive + indexSuffix
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := newIndex(data, noRelease)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := change(bytes.Clone(data[x.first:]))
+	if bytes.Equal(forged, data[x.first:]) {
+		t.Fatal("nothing was changed")
+	}
+	if err := os.WriteFile(path, indexOf(x.Meta, forged), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// indexOf returns an index of these lines, with a first line that is right for them.
+func indexOf(m Meta, lines []byte) []byte {
+	m.Bytes = int64(len(metaLine(m)) + len(lines))
+	m.CRC32C = crc32.Checksum(lines, castagnoli)
+	m.Captures = int64(bytes.Count(lines, []byte("\n")))
+	m.Records = max(m.Records, m.Captures)
+	return append(metaLine(m), lines...)
+}
+
+// forgeries are changes of one field of a line each, as regular expressions.
+var forgeries = map[string]struct{ old, new string }{
+	"timestamp":      {`2026(.*/1")`, `2027$1`},
+	"status":         {`"200"(.*"offset":"0")`, `"404"$1`},
+	"media type":     {`text/html(.*"offset":"0")`, `text/plain$1`},
+	"digest":         {`"digest":"\w*(".*"offset":"0")`, `"digest":"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ$1`},
+	"other digest":   {`"digest":"\w*(".*"offset":"0")`, `"digest":"sha256:00$1`},
+	"no digest":      {`"digest":"\w*(".*"offset":"0")`, `"digest":"-$1`},
+	"revisit":        {`text/html(.*"offset":"0")`, `warc/revisit$1`},
+	"redirect":       {`(/3.*"redirect":"http://a/)1`, `${1}2`},
+	"no redirect":    {`(/3.*),"redirect":"http://a/1"`, `$1`},
+	"new redirect":   {`(/1".*)}`, `$1,"redirect":"http://a/2"}`},
+	"redirect code":  {`"302"`, `"301"`},
+	"offset":         {`"offset":"0"`, `"offset":"1"`},
+	"offset of /2":   {`"length":"\d*","offset":"0"`, `"length":"149","offset":"149"`},
+	"far offset":     {`"offset":"0"`, `"offset":"9223372036854775807"`},
+	"bad offset":     {`"offset":"0"`, `"offset":"-1"`},
+	"length 0":       {`"length":"\d*","offset":"0"`, `"length":"0","offset":"0"`},
+	"short length":   {`"length":"\d*","offset":"0"`, `"length":"140","offset":"0"`},
+	"shorter length": {`"length":"\d*","offset":"0"`, `"length":"10","offset":"0"`},
+	"long length":    {`"length":"\d*","offset":"0"`, `"length":"9223372036854775807","offset":"0"`},
+	"bad length":     {`"length":"\d*","offset":"0"`, `"length":"x","offset":"0"`},
+	"skip":           {`(/1".*)}`, `$1,"skip":"149"}`},
+	"far skip":       {`(/1".*)}`, `$1,"skip":"9223372036854775807"}`},
+	"no object":      {`(/1",).*`, `$1`},
+}
+
+func TestAFieldOfAnIndexThatDiffersFromTheRecordIsMended(t *testing.T) {
+	for what, change := range forgeries {
+		name := redirectingArchive(t)
+		if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
+			t.Fatal(err)
+		}
+		sound, err := os.ReadFile(name + indexSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, read := range []func(r *Replay, url string) (*Page, error){
+			(*Replay).Fetch,
+			func(r *Replay, url string) (*Page, error) {
+				all := r.Lookup(url)
+				if len(all) != 1 || all[0].Redirect != "" {
+					return r.Fetch(url)
+				}
+				return r.Read(all[0])
+			},
+		} {
+			if err := os.WriteFile(name+indexSuffix, sound, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			forgeIndex(t, name, func(lines []byte) []byte {
+				return regexp.MustCompile(change.old).ReplaceAll(lines, []byte(change.new))
+			})
+			var faults []error
+			r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err) }}})
+			if err != nil {
+				t.Errorf("%s: %v", what, err)
+				continue
+			}
+			for _, want := range []Page{
+				{URL: "http://a/1", Response: &Response{StatusCode: 200, Body: []byte("hello")}},
+				{URL: "http://a/2", Response: &Response{StatusCode: 200, Body: []byte("world")}},
+				{URL: "http://a/1", Response: &Response{StatusCode: 200, Body: []byte("hello")}, Hops: []Hop{{"http://a/3", 302}}},
+			} {
+				url := want.URL
+				if len(want.Hops) > 0 {
+					url = want.Hops[0].URL
+				}
+				page, err := read(r, url)
+				if err != nil || page.URL != want.URL || page.StatusCode != want.StatusCode || page.Truncated != "" || !bytes.Equal(page.Body, want.Body) ||
+					!slices.Equal(page.Hops, want.Hops) || page.Digest != Digest(want.Body) || page.Length != 149 || page.Revisit {
+					t.Errorf("%s: %s: %+v, %v", what, url, page, err)
+				}
+			}
+			if len(faults) != 1 || !errors.Is(faults[0], errIndexDamaged) || !strings.Contains(faults[0].Error(), name+indexSuffix) {
+				t.Errorf("%s: %v", what, faults)
+			}
+			if err := r.Close(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			if now, err := os.ReadFile(name + indexSuffix); err != nil || !bytes.Equal(now, sound) {
+				t.Errorf("%s: the index was not replaced: %v\n%s", what, err, now)
+			}
+		}
+	}
+}
+
+func TestAnIndexThatIsNotSortedIsBuiltAgain(t *testing.T) {
 	name := redirectingArchive(t)
-	x, err := OpenIndex(name, IndexOptions{})
+	if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	forgeIndex(t, name, func(lines []byte) []byte {
+		all := bytes.SplitAfter(lines, []byte("\n"))
+		return bytes.Join([][]byte{all[2], all[0], all[1]}, nil)
+	})
+	if r := replay(t, name); !r.Has("http://a/1") || !r.Has("http://a/2") || !r.Has("http://a/3") {
+		t.Error("a page is lost")
+	}
+}
+
+// A crawl writes a revisit of what Original returns, and no copy of the payload.
+func TestOriginalComparesTheIndexWithTheRecord(t *testing.T) {
+	for what, change := range forgeries {
+		name := redirectingArchive(t)
+		if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
+			t.Fatal(err)
+		}
+		forgeIndex(t, name, func(lines []byte) []byte {
+			return regexp.MustCompile(change.old).ReplaceAll(lines, []byte(change.new))
+		})
+		r := replay(t, name)
+		for _, digest := range []string{Digest(nil), Digest([]byte("world"))} {
+			if c, ok := r.Original("http://a/1", digest); ok {
+				t.Errorf("%s: %+v has another payload", what, c)
+			}
+		}
+		if c, ok := r.Original("http://a/3", ""); ok {
+			t.Errorf("%s: %+v is a redirect", what, c)
+		}
+	}
+}
+
+func TestAForgedDigestDoesNotHideTheOriginalOfARevisit(t *testing.T) {
+	body := strings.Repeat("a page of some length. ", 100)
+	first := capture("http://a/1", old, 200, "", body)
+	again := fmt.Sprintf("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/2\r\nWARC-Refers-To-Target-URI: http://a/1\r\nWARC-Refers-To-Date: %s\r\nWARC-Payload-Digest: %s\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
+		newer, old, Digest([]byte(body)))
+	name := archiveOf(t, t.TempDir(), "x.warc", first, again)
+	if page, err := replay(t, name).Fetch("http://a/2"); err != nil || string(page.Body) != body {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	forgeIndex(t, name, func(lines []byte) []byte {
+		return regexp.MustCompile(`("url":"http://a/1".*"digest":)"\w*"`).ReplaceAll(lines, []byte(`$1"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"`))
+	})
+	if page, err := replay(t, name).Fetch("http://a/2"); err != nil || string(page.Body) != body {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+func TestAForgedIndexInAReadOnlyDirectoryIsNotUsed(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write to it")
+	}
+	name := redirectingArchive(t)
+	if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	forgeIndex(t, name, func(lines []byte) []byte { return bytes.Replace(lines, []byte(`"302"`), []byte(`"301"`), 1) })
+	if err := os.Chmod(filepath.Dir(name), 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Dir(name), 0o777)
+	if page, err := replay(t, name).Fetch("http://a/3"); err != nil || page.Hops[0].StatusCode != 302 {
+		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// FuzzIndexFile puts an index with arbitrary lines and a right first line, or arbitrary bytes,
+// beside an archive: every answer is that of the archive.
+func FuzzIndexFile(f *testing.F) {
+	dir := f.TempDir()
+	page := func(url, body string) string { return capture(url, old, 200, "", body) }
+	name := filepath.Join(dir, "a.warc.gz")
+	members := zip(page("http://a/1", "hello"), page("http://a/2", "world"), capture("http://a/3", old, 301, "http://a/1", ""), page("http://a/b?c=d", "more"))
+	members += zip(page("http://a/4", "shares") + page("http://a/5", "a member")) // with Skip
+	if err := os.WriteFile(name, []byte(members), 0o666); err != nil {
+		f.Fatal(err)
+	}
+	urls := []string{"http://a/1", "http://a/2", "http://a/3", "http://a/4", "http://a/5", "http://a/b?c=d"}
+	answers := func(t testing.TB, r *Replay, url string) string {
+		p, err := r.Fetch(url)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(p.URL, p.StatusCode, p.Digest, p.Length, p.Offset, p.Hops, string(p.Body))
+	}
+	r := replay(f, name)
+	want := map[string]string{}
+	for _, url := range urls {
+		want[url] = answers(f, r, url)
+	}
+	data, err := os.ReadFile(name + indexSuffix)
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
-	forged := bytes.Replace(x.data, []byte(`"redirect":"http://a/1"`), []byte(`"redirect":"http://a/2"`), 1)
-	meta, path := x.Meta, x.Path
-	if bytes.Equal(forged, x.data) {
-		t.Fatal("no redirect in the index")
-	}
-	sum := checksumWriter{w: new(bytes.Buffer)}
-	sum.Write(forged[x.first:])
-	x.Close()
-	meta.CRC32C = sum.sum
-	copy(forged, metaLine(meta))
-	if err := os.WriteFile(path, forged, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	r, err := OpenReplay([]string{name}, ReplayOptions{})
+	x, err := newIndex(data, noRelease)
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
-	defer r.Close()
-	if page, err := r.Fetch("http://a/3"); err == nil || !strings.Contains(err.Error(), "is another than "+path+" says") {
-		t.Error(page, err)
-	}
+	meta, sound := x.Meta, data[x.first:]
+	f.Add(sound, false)
+	f.Add(data, true)
+	f.Add(data[:len(data)-1], true)
+	f.Add([]byte("!meta {\"spoor-cdxj\":4}\n"), true)
+	f.Add(bytes.ReplaceAll(sound, []byte("http://a/2"), []byte("http://a/1")), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"offset":"`), []byte(`"offset":"1`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"skip":"`), []byte(`"skip":"9223372036854775`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"length":"`), []byte(`"length":"9`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte("\n"), []byte("\n\n")), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"200"`), []byte(`"-1"`)), false)
+	f.Fuzz(func(t *testing.T, data []byte, whole bool) {
+		if !whole {
+			data = indexOf(meta, data)
+		}
+		if err := os.WriteFile(name+indexSuffix, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReplay([]string{name}, ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, url := range urls {
+			has := r.Has(url)
+			got := answers(t, r, url)
+			if got != want[url] && got != ErrNotArchived.Error() {
+				t.Fatalf("%s: %s, want %s", url, got, want[url])
+			}
+			if !has && got == want[url] && !r.Has(url) {
+				t.Fatalf("%s is answered, but not there", url)
+			}
+			for _, c := range r.Lookup(url) {
+				if c.URL != url || c.Timestamp != strings.NewReplacer("-", "", ":", "", "T", "", "Z", "").Replace(old) {
+					t.Fatalf("%s: %+v", url, c)
+				}
+			}
+		}
+	})
 }

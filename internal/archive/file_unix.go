@@ -12,12 +12,7 @@ import (
 // openFile opens a regular file, and fails without waiting if it is another kind of file. On all
 // systems it can be renamed and locked while it is open.
 func openFile(name string, flag int) (*os.File, error) {
-	// Without O_NONBLOCK, opening a named pipe waits for its other end.
-	f, err := atomicfile.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	return requireRegular(f)
+	return atomicfile.OpenFile(name, flag, 0o666)
 }
 
 // mapFile maps the first size bytes of a file into memory until release is called.

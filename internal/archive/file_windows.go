@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"spoor/internal/atomicfile"
 )
 
 // openFile opens a regular file. Unlike with os.OpenFile it can be renamed and locked while it is
@@ -30,7 +32,7 @@ func openFile(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
-	return requireRegular(os.NewFile(uintptr(h), name))
+	return atomicfile.RequireRegular(os.NewFile(uintptr(h), name))
 }
 
 // mapFile reads the first size bytes of a file into memory.

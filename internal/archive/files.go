@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // nameHint tells users which files of a directory are archives.
@@ -112,32 +114,6 @@ const Input = "-"
 // Open opens a regular file for reading. Another kind of file is an error, and is never waited for.
 func Open(name string) (*os.File, error) { return openFile(name, os.O_RDONLY) }
 
-// requireRegular returns f if it is a regular file, and closes it otherwise.
-func requireRegular(f *os.File) (*os.File, error) {
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &os.PathError{Op: "open", Path: f.Name(), Err: fmt.Errorf("it is a %s, not a regular file", kindOf(info.Mode()))}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// kindOf returns the name of a kind of file that is not regular.
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode.IsDir():
-		return "directory"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	}
-	return "device"
-}
-
 // specialMode returns the mode of a file, and reports whether it is a pipe, socket or device. It
 // follows symbolic links. For a file that cannot be examined it returns false: opening it fails.
 func specialMode(name string) (fs.FileMode, bool) {
@@ -151,7 +127,7 @@ func specialMode(name string) (fs.FileMode, bool) {
 // requireArchive returns an error for a pipe, socket or device in a directory or pattern.
 func requireArchive(name string) error {
 	if mode, special := specialMode(name); special {
-		return fmt.Errorf("%s is a %s, and directories and patterns may contain only regular files as archives (hint: remove it, or name the archives themselves)", name, kindOf(mode))
+		return fmt.Errorf("%s is a %s, and directories and patterns may contain only regular files as archives (hint: remove it, or name the archives themselves)", name, atomicfile.Kind(mode))
 	}
 	return nil
 }

@@ -62,6 +62,10 @@ type Meta struct {
 //
 // It contains the responses to GET: http and https responses, resources and revisits. Lookups
 // search the file on disk.
+//
+// The file may come from somebody else. A [Replay] compares each line that it uses with the record,
+// and builds the index again if they differ. Only a line that is missing is not noticed: remove the
+// indexes beside archives of unknown origin.
 type Index struct {
 	Meta     Meta
 	Path     string // of the file; empty if it could not be written
@@ -70,9 +74,11 @@ type Index struct {
 	data    []byte
 	first   int // offset of the first key
 	release func() error
+	file    os.FileInfo // of the file at Path
 
-	// If the file is truncated while it is mapped, the index is built again in memory, once.
-	build   func() (*Index, error)
+	// If the file is truncated while it is mapped, or says something else than the archive, the
+	// index is built again, once.
+	build   func(why error) (*Index, error)
 	once    sync.Once
 	rebuilt atomic.Pointer[Index]
 	failed  error // why it could not be built again
@@ -111,7 +117,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	for _, path := range places {
 		x, err := openIndex(path, info)
 		if err == nil {
-			return x.backedBy(archive, info, o.Report), nil
+			return x.backedBy(archive, o), nil
 		}
 		if errors.Is(err, errIndexDamaged) && o.Report != nil {
 			o.Report(archive, err)
@@ -132,7 +138,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		return x.backedBy(archive, info, o.Report), nil
+		return x.backedBy(archive, o), nil
 	}
 	x, err := indexInMemory(archive, info, o.Report)
 	if err == nil {
@@ -150,21 +156,21 @@ func indexInMemory(archive string, info os.FileInfo, report func(string, error))
 		return nil, err
 	}
 	copy(b.Bytes(), metaLine(meta))
-	return newIndex(b.Bytes(), func() error { return nil })
+	return newIndex(b.Bytes(), noRelease)
 }
 
-// backedBy sets the archive from which the index is built again if its file is truncated.
-func (x *Index) backedBy(archive string, info os.FileInfo, report func(string, error)) *Index {
-	x.build = func() (*Index, error) {
-		err := fmt.Errorf("%s was truncated while it was read: %w", x.Path, errIndexDamaged)
-		if report != nil {
-			report(archive, err)
+// backedBy sets the archive from which the index is built again if its file is not what it was.
+func (x *Index) backedBy(archive string, o IndexOptions) *Index {
+	x.build = func(why error) (*Index, error) {
+		why = fmt.Errorf("%s: %w: %w", x.Path, why, errIndexDamaged)
+		if o.Report != nil {
+			o.Report(archive, why)
 		}
-		y, e := indexInMemory(archive, info, nil) // its faults were reported, or are in x.Meta
-		if e != nil {
-			err = fmt.Errorf("%w, which failed: %w", err, e)
-			if report != nil {
-				report(archive, err)
+		y, err := x.replace(archive, o)
+		if err != nil {
+			err = fmt.Errorf("%w, which failed: %w", why, err)
+			if o.Report != nil {
+				o.Report(archive, err)
 			}
 			return nil, err
 		}
@@ -173,20 +179,48 @@ func (x *Index) backedBy(archive string, info os.FileInfo, report func(string, e
 	return x
 }
 
-// again returns the index that was built again in memory, without lines if that failed.
-func (x *Index) again() *Index {
+// replace removes the file of the index and builds the index of the archive again, in memory if
+// the file cannot be removed. If another process has replaced the file, that one is used.
+func (x *Index) replace(archive string, o IndexOptions) (*Index, error) {
+	if now, err := os.Stat(x.Path); err == nil && os.SameFile(now, x.file) {
+		err = os.Remove(x.Path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			info, err := os.Stat(archive)
+			if err != nil {
+				return nil, err
+			}
+			return indexInMemory(archive, info, o.Report)
+		}
+	}
+	return OpenIndex(archive, o)
+}
+
+// current returns the index that was built again, or x if that was not necessary.
+func (x *Index) current() *Index {
+	if y := x.rebuilt.Load(); y != nil {
+		return y
+	}
+	return x
+}
+
+// again returns the index that was built again because of an error, without lines if that failed.
+func (x *Index) again(why error) *Index {
 	x.once.Do(func() {
-		y := &Index{}
+		y := &Index{release: noRelease}
 		if x.build != nil {
-			var err error
-			if y, err = x.build(); err != nil {
-				y, x.failed = &Index{}, err
+			if z, err := x.build(why); err != nil {
+				x.failed = err
+			} else {
+				y = z
 			}
 		}
 		x.rebuilt.Store(y)
 	})
 	return x.rebuilt.Load()
 }
+
+// noRelease releases an index in memory.
+func noRelease() error { return nil }
 
 // WriteIndexFiles writes the index of each archive beside it. Faults, and errors of archives
 // that cannot be read, are reported.
@@ -231,11 +265,25 @@ func (c *checksumWriter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// isWhole reports whether the lines of the index have its checksum. If the file is truncated
-// meanwhile, they have not.
+// isWhole reports whether the lines of the index have its checksum, are sorted, and are as many
+// as the first line says. If the file is truncated meanwhile, they are not.
 func (x *Index) isWhole() (ok bool) {
 	defer recoverFault(&ok)()
-	return crc32.Checksum(x.data[x.first:], castagnoli) == x.Meta.CRC32C
+	lines := x.data[x.first:]
+	if crc32.Checksum(lines, castagnoli) != x.Meta.CRC32C {
+		return false
+	}
+	var n int64
+	var last []byte
+	for at := 0; at < len(lines); n++ {
+		end := lineEnd(lines, at)
+		line := lines[at:end]
+		if bytes.Compare(last, line) > 0 {
+			return false
+		}
+		last, at = line, end+1
+	}
+	return n == x.Meta.Captures && n <= x.Meta.Records && x.Meta.Faults >= 0
 }
 
 // recoverFault makes accesses to memory whose file was truncated set ok to false, until the
@@ -284,7 +332,7 @@ func openIndex(path string, archive os.FileInfo) (*Index, error) {
 		release()
 		return nil, err
 	}
-	x.Path = path
+	x.Path, x.file = path, info
 	return x, nil
 }
 
@@ -524,12 +572,6 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	if err != nil {
 		return nil, unusable(rec, err)
 	}
-	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
-	e.URL = url
-	e.Timestamp = rec.Date().Format(timestampLayout)
-	e.Offset, e.Skip, e.Filename = rec.Offset, rec.Skip, b.name
-	e.Digest = rec.Header.Get("WARC-Payload-Digest")
-
 	if cap(b.buf) == 0 {
 		b.buf = make([]byte, bufferSize)
 	}
@@ -537,26 +579,11 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	head := b.buf[:n]
-	payload := head
-	kind := rec.Type()
-	switch {
-	case kind == "resource":
-		e.Status, e.MIME = http.StatusOK, MediaType(rec.Header.Get("Content-Type"))
-	case kind == "revisit" && len(head) == 0:
-		e.MIME = revisitMIME
-	default:
-		resp := parseHead(head)
-		payload = resp.Raw
-		e.Status, e.MIME = resp.StatusCode, MediaType(resp.Header.Get("Content-Type"))
-		if to := redirect(url, resp); to != "" {
-			e.Redirect = to
-		}
-		if kind == "revisit" {
-			e.MIME = revisitMIME
-		}
-	}
-	if e.Digest == "" && kind != "revisit" {
+	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
+	var payload []byte
+	e.Capture, payload = describeCapture(rec, url, b.buf[:n])
+	e.Filename = b.name
+	if e.Digest == "" && !e.Revisit() {
 		h := sha1.New()
 		h.Write(payload)
 		if _, err := io.CopyBuffer(h, rec, b.buf); err != nil && err != io.ErrUnexpectedEOF {
@@ -565,6 +592,30 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 		e.Digest = label(h.Sum(nil))
 	}
 	return e, nil
+}
+
+// describeCapture returns what the header of a record and the first [bufferSize] bytes of its
+// block say about the capture of a canonical URL, and the part of these bytes that belongs to the
+// payload. It does not set Filename and Length. Digest is empty if the record has none.
+func describeCapture(rec *Record, url string, head []byte) (c Capture, payload []byte) {
+	c = Capture{URL: url, Timestamp: rec.Date().Format(timestampLayout), Offset: rec.Offset, Skip: rec.Skip, Digest: rec.Header.Get("WARC-Payload-Digest")}
+	payload = head
+	kind := rec.Type()
+	switch {
+	case kind == "resource":
+		c.Status, c.MIME = http.StatusOK, MediaType(rec.Header.Get("Content-Type"))
+	case kind == "revisit" && len(head) == 0:
+		c.MIME = revisitMIME
+	default:
+		resp := parseHead(head)
+		payload = resp.Raw
+		c.Status, c.MIME = resp.StatusCode, MediaType(resp.Header.Get("Content-Type"))
+		c.Redirect = redirect(url, resp)
+		if kind == "revisit" {
+			c.MIME = revisitMIME
+		}
+	}
+	return c, payload
 }
 
 // unusable returns the fault of a capture with a malformed URL. Records of other schemes (dns:,
@@ -679,6 +730,15 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// indexed returns the capture as an index holds it: lines have no invalid UTF-8, and "-" in place
+// of a value stands for none.
+func (c *Capture) indexed() Capture {
+	line := c.appendLine(nil)
+	d, _ := parseLine(line[:len(line)-1]) // a line that was just made is sound
+	d.archive, d.source = c.archive, c.source
+	return d
+}
+
 // parseLine parses a line of an index.
 func parseLine(line []byte) (Capture, error) {
 	_, rest, ok := bytes.Cut(line, []byte(" "))
@@ -719,7 +779,11 @@ func parseLine(line []byte) (Capture, error) {
 // Close closes the index.
 func (x *Index) Close() error {
 	x.data = nil
-	return errors.Join(x.failed, x.release())
+	err := errors.Join(x.failed, x.release())
+	if y := x.rebuilt.Load(); y != nil {
+		err = errors.Join(err, y.Close())
+	}
+	return err
 }
 
 // search returns the offset of the first line that is not less than key.
@@ -771,15 +835,16 @@ func (x *Index) lines(url string) iter.Seq[[]byte] {
 
 // Has reports whether the archive has a capture of a canonical URL.
 func (x *Index) Has(url string) bool {
-	if y := x.rebuilt.Load(); y != nil {
-		x = y
-	}
+	x = x.current()
 	has, ok := x.has(url)
 	if !ok {
-		has, _ = x.again().has(url)
+		has, _ = x.again(errTruncated).has(url)
 	}
 	return has
 }
+
+// errTruncated is the reason to build an index again whose file was truncated.
+var errTruncated = errors.New("it was truncated while it was read")
 
 // has is Has, except that ok is false if the file was truncated.
 func (x *Index) has(url string) (has, ok bool) {
@@ -793,25 +858,34 @@ func (x *Index) has(url string) (has, ok bool) {
 
 // Lookup appends the captures of a canonical URL to dst, oldest first.
 func (x *Index) Lookup(dst []Capture, url string) []Capture {
-	if y := x.rebuilt.Load(); y != nil {
-		x = y
-	}
-	all, ok := x.lookup(dst, url)
-	if !ok {
-		all, _ = x.again().lookup(dst, url)
+	x = x.current()
+	all, err := x.lookup(dst, url)
+	if err != nil {
+		all, _ = x.again(err).lookup(dst, url)
 	}
 	return all
 }
 
-// lookup is Lookup, except that ok is false if the file was truncated.
-func (x *Index) lookup(dst []Capture, url string) (_ []Capture, ok bool) {
+// lookup is Lookup, except that it returns an error if the file was truncated, or has a line
+// that no index has.
+func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
+	ok := true
+	defer func() {
+		if !ok {
+			err = errTruncated
+		}
+	}()
 	defer recoverFault(&ok)()
 	for line := range x.lines(url) {
-		if c, err := parseLine(line); err == nil {
-			dst = append(dst, c)
+		c, err := parseLine(line)
+		if err != nil {
+			ok = !x.isTruncated()
+			return dst, err
 		}
+		dst = append(dst, c)
 	}
-	return dst, !x.isTruncated()
+	ok = !x.isTruncated()
+	return dst, nil
 }
 
 // isTruncated reports whether the file was truncated within the last page of the memory that is

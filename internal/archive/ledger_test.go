@@ -5,8 +5,10 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -192,6 +194,109 @@ func FuzzLedger(f *testing.F) {
 		l.put(nthKey(int(i)), nthPosition(1))
 		if at, ok := l.get(nthKey(int(i))); !ok || at != nthPosition(1) {
 			t.Fatalf("%v, %v", at, ok)
+		}
+	})
+}
+
+// FuzzCaptures puts an arbitrary list of captures, with right checksums, beside the files of a
+// killed writer: no page that was written before or afterwards is lost or gets another body.
+func FuzzCaptures(f *testing.F) {
+	dir := f.TempDir()
+	o := testOptions(dir)
+	o.MaxSize = 3000 // several files
+	w, err := NewWriter(o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	want := map[string][]byte{}
+	var places []position
+	for i := range 8 {
+		x := exchange(fmt.Sprintf("http://example.com/%d", i%6), MinRevisit+i%6)
+		rand.NewChaCha8([32]byte{byte(i % 6)}).Read(x.Body)
+		want[x.URL] = x.Body
+		at := write(f, w, x)
+		places = append(places, position{nameSum(at.Filename), at.Offset})
+	}
+	open := w.name + openSuffix
+	files := map[string][]byte{} // as a killed process leaves them
+	for _, name := range names(f, dir) {
+		if files[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			f.Fatal(err)
+		}
+	}
+	ledger, err := os.ReadFile(o.Prefix + ledgerSuffix)
+	if err != nil {
+		f.Fatal(err)
+	}
+	w.Close()
+	keys := []key{markKey(w.name)}
+	e := newEncoder(must(newDigester("")), nil, DefaultLevel)
+	for url, body := range want {
+		e.take(body)
+		keys = append(keys, e.keyPayload(), e.keyURL(url))
+	}
+	slices.SortFunc(keys, func(a, b key) int { return bytes.Compare(a[:], b[:]) })
+
+	var sound []byte
+	for i, p := range places {
+		sound = append(sound, byte(i), byte(i))
+		sound = binary.LittleEndian.AppendUint64(sound, uint64(p.offset))
+	}
+	f.Add(sound)
+	for i := range keys { // all keys at all places
+		for j, p := range places {
+			f.Add(binary.LittleEndian.AppendUint64([]byte{byte(i), byte(j)}, uint64(p.offset+1)))
+		}
+	}
+	f.Add([]byte("\x00\x07\xff\xff\xff\xff\xff\xff\xff\xff\x00\x07\xff\xff\xff\xff\xff\xff\xff\x7f"))
+	f.Fuzz(func(t *testing.T, entries []byte) {
+		dir := t.TempDir()
+		o := o
+		o.Prefix, o.Random = filepath.Join(dir, "crawl"), rand.NewChaCha8([32]byte{2})
+		for name, data := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(o.Prefix+ledgerSuffix, ledger, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := openLedger(o.Prefix + ledgerSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for len(entries) >= 10 { // a key, a file and an offset each
+			l.put(keys[int(entries[0])%len(keys)], position{places[int(entries[1])%len(places)].file, int64(binary.LittleEndian.Uint64(entries[2:]))})
+			entries = entries[10:]
+		}
+		l.close()
+		w, err := NewWriter(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for url, body := range want {
+			x := exchange(url, len(body))
+			copy(x.Body, body)
+			write(t, w, x)
+			x.NotModified, x.Head, x.Body = true, []byte("HTTP/1.1 304 Not Modified\r\n\r\n"), nil
+			write(t, w, x)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		captures := 0
+		r := replay(t, dir)
+		for url, body := range want {
+			all := r.Lookup(url)
+			captures += len(all)
+			for _, c := range all {
+				if p, err := r.Read(c); err != nil || !bytes.Equal(p.Body, body) {
+					t.Fatalf("%s: %+v, %v", url, c, err)
+				}
+			}
+		}
+		if captures != len(places)+2*len(want) || r.Faults() > 0 {
+			t.Fatalf("%d captures, %d faults (was %s)", captures, r.Faults(), open)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -36,12 +37,26 @@ func newReferral(c Capture, rec *Record) referral {
 // the digest is empty, with a status of 2xx. It is never a revisit, so that revisits can refer
 // to it.
 func (r *Replay) Original(url, digest string) (Capture, bool) {
-	for _, c := range r.lookup(url, Pick{}) {
-		if !c.Revisit() && (digest == "" && c.Status/100 == 2 || sameDigest(c.Digest, digest)) {
-			return c, true
+	return r.confirmed(func() (Capture, bool) {
+		for _, c := range r.lookup(url, Pick{}) {
+			if !c.Revisit() && (digest == "" && c.Status/100 == 2 || sameDigest(c.Digest, digest)) {
+				return c, true
+			}
 		}
-	}
-	return Capture{}, false
+		return Capture{}, false
+	})
+}
+
+// confirmed returns the capture that choose returns. If its record is not as the index says,
+// choose is called again, with the index that was built again.
+func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
+	err := r.retry(func() error {
+		if c, ok = choose(); !ok {
+			return nil
+		}
+		return r.confirm(c)
+	})
+	return c, ok && !errors.Is(err, errOtherRecord)
 }
 
 // original finds the original of a revisit. It is, in this order: the capture with the URL and
@@ -49,10 +64,27 @@ func (r *Replay) Original(url, digest string) (Capture, bool) {
 // revisit, with the same payload; the record with the identifier in the reference. Indexes do
 // not contain identifiers.
 func (r *Replay) original(ref *referral) (Capture, bool) {
-	urls := []string{ref.URL}
-	if u, err := weburl.Canonical(ref.url); err == nil && u != ref.URL {
-		urls = []string{u, ref.URL}
+	c, ok := r.indexedOriginal(ref)
+	if !ok {
+		for _, url := range ref.urls() {
+			r.Lookup(url) // the index may hide it
+		}
+		c, ok = r.indexedOriginal(ref)
 	}
+	return c, ok
+}
+
+// urls returns the URLs of which the original may be a capture, the likelier one first.
+func (ref *referral) urls() []string {
+	if u, err := weburl.Canonical(ref.url); err == nil && u != ref.URL {
+		return []string{u, ref.URL}
+	}
+	return []string{ref.URL}
+}
+
+// indexedOriginal is original without a comparison of the index with the archive.
+func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
+	urls := ref.urls()
 	timestamp := ""
 	if t, ok := parseDate(ref.date); ok {
 		timestamp = t.Format(timestampLayout)
@@ -181,8 +213,10 @@ func (all *records) find(r *Replay, id string) (Capture, bool) {
 		}
 		b := indexer{name: a.sources[p.source].name}
 		if e, err := b.entry(rec); e != nil && err == nil {
+			rec.Close() // its faults were reported when it was indexed
+			e.Length = rec.Length
 			e.archive, e.source = int(p.archive), int(p.source)
-			return e.Capture, true
+			return e.indexed(), true
 		}
 	}
 	return Capture{}, false

@@ -3,6 +3,7 @@ package archive
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -73,9 +74,10 @@ type scratch struct {
 	reader  Reader
 	decoder Decoder
 	section io.SectionReader
+	head    []byte // the start of a block, to compare it with the index
 
-	reuse       bool   // reuse the buffers of a page for the next one
-	block, body []byte // the buffers
+	reuse          bool   // reuse the buffers of a page for the next one
+	blockBuf, body []byte // the buffers
 }
 
 // ReplayOptions are the parameters of a Replay.
@@ -182,7 +184,7 @@ func (a *archived) Close() error {
 func (r *Replay) Faults() int64 {
 	var n int64
 	for _, a := range r.archives {
-		n += a.Meta.Faults
+		n += a.current().Meta.Faults
 	}
 	return n
 }
@@ -200,15 +202,31 @@ func (r *Replay) Close() error {
 // target may be missing.
 func (r *Replay) Has(url string) bool {
 	for _, a := range r.archives {
-		if a.Has(url) && (a.inner == "" || len(r.Lookup(url)) > 0) {
+		if a.Has(url) && (a.inner == "" || len(r.candidates(url)) > 0) {
 			return true
 		}
 	}
 	return false
 }
 
-// Lookup returns the captures of a canonical URL, with the one to use first.
+// Lookup returns the captures of a canonical URL, with the one to use first. It compares the
+// index with the records of the captures.
 func (r *Replay) Lookup(url string) []Capture {
+	var all []Capture
+	r.retry(func() error {
+		all = r.candidates(url)
+		for _, c := range all {
+			if err := r.confirm(c); errors.Is(err, errOtherRecord) {
+				return err
+			}
+		}
+		return nil
+	})
+	return all
+}
+
+// candidates is Lookup without the comparison.
+func (r *Replay) candidates(url string) []Capture {
 	return slices.DeleteFunc(r.lookup(url, r.pick), func(c Capture) bool {
 		a := r.archives[c.archive]
 		return a.inner != "" && a.sources[c.source].name != a.inner
@@ -222,13 +240,42 @@ func (r *Replay) lookup(url string, pick Pick) []Capture {
 	for i, a := range r.archives {
 		n := len(all)
 		all = a.Lookup(all, url)
-		for j := n; j < len(all); j++ {
-			all[j].archive, all[j].source = i, a.source(all[j].Filename)
+		if err := a.locate(all[n:], i); err != nil {
+			a.again(err)
+			all = a.Lookup(all[:n], url)
+			a.locate(all[n:], i) // what an archive that grows has got meanwhile has no source
 		}
 	}
 	all = slices.DeleteFunc(all, func(c Capture) bool { return c.source < 0 })
 	pick.sort(all)
 	return all
+}
+
+// locate sets the sources of captures: -1, and an error, if the archive has no such place.
+func (a *archived) locate(captures []Capture, number int) (err error) {
+	for i := range captures {
+		c := &captures[i]
+		c.archive, c.source = number, a.source(c.Filename)
+		if c.source < 0 || c.Offset >= a.sources[c.source].data.Size() {
+			c.source = -1
+			err = fmt.Errorf("it has a line for byte %d of %q, which does not exist", c.Offset, c.Filename)
+		}
+	}
+	return err
+}
+
+// retry calls f until its error is not errOtherRecord. At each such error the index of an archive
+// has been built again, so that it happens at most once for each of them, unless an archive
+// changes while it is read.
+func (r *Replay) retry(f func() error) error {
+	err := f()
+	for range r.archives {
+		if !errors.Is(err, errOtherRecord) {
+			break
+		}
+		err = f()
+	}
+	return err
 }
 
 // Fetch returns the page for a URL and follows redirects. The error is [ErrNotArchived],
@@ -247,44 +294,51 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 			return &Page{URL: url, Hops: hops}, ErrRedirectLoop
 		}
 		seen[url] = true
-		captures := r.Lookup(url)
-		if len(captures) == 0 {
-			return &Page{URL: url, Hops: hops}, ErrNotArchived
-		}
-		c := choose(captures)
-		if c.Redirect == "" {
-			page, err := r.Read(c)
-			if page != nil {
-				page.Hops = hops
+		var page *Page
+		var c Capture
+		err := r.retry(func() (err error) {
+			captures := r.candidates(url)
+			if len(captures) == 0 {
+				page = &Page{URL: url}
+				return ErrNotArchived
 			}
-			return page, err
+			if c = choose(captures); c.Redirect == "" {
+				page, err = r.Read(c)
+			} else {
+				page, err = nil, r.confirm(c)
+			}
+			return err
+		})
+		if page != nil {
+			page.Hops = hops
 		}
-		if err := r.confirm(c); err != nil {
-			return nil, err
+		if page != nil || err != nil {
+			return page, err
 		}
 		hops = append(hops, Hop{url, c.Status})
 		url = c.Redirect
 	}
 }
 
-// confirm checks that the record of a capture exists and redirects as the index says: the index
-// may belong to another archive, or may have been changed.
+// confirm checks that the index describes the record of a capture as it is. The error is
+// errOtherRecord if it does not.
 func (r *Replay) confirm(c Capture) error {
 	s := r.take()
 	defer r.scratch.Put(s)
 	a := r.archives[c.archive]
 	rec, err := a.record(s, c)
-	if err == nil {
-		head := make([]byte, min(max(rec.ContentLength, 0), bufferSize)) // as when it was indexed
-		n, _ := io.ReadFull(rec, head)
-		if redirect(c.URL, parseHead(head[:n])) != c.Redirect {
-			err = a.mismatch()
-		}
+	if err != nil {
+		return err
 	}
+	b := indexer{name: c.Filename, buf: s.head}
+	e, err := b.entry(rec)
+	s.head = b.buf
 	if err != nil {
 		return fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
-	return nil
+	rec.Close() // its faults were reported when it was indexed
+	e.Length = rec.Length
+	return a.compare(c, e.Capture)
 }
 
 // take takes a scratch from the pool.
@@ -321,20 +375,28 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	a := r.archives[c.archive]
 	rec, err := a.record(s, c)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
-	}
-	page := newPage(rec, c.URL, a.sources[c.source].label(filepath.Base(a.path)))
-	page.Digest, page.Length = c.Digest, c.Length
-	if !c.Revisit() {
-		page.Response, err = s.response(rec)
-		return page, err
-	}
-	page.Revisit = true
-	ref := newReferral(c, rec)
-	block, _, err := readAll(nil, rec, rec.ContentLength, maxHeader)
-	if err != nil {
 		return nil, err
 	}
+	page := newPage(rec, c.URL, a.sources[c.source].label(filepath.Base(a.path)))
+	page.Digest, page.Length, page.Revisit = c.Digest, c.Length, c.Revisit()
+	var block []byte
+	var cut bool
+	if page.Revisit {
+		block, cut, err = readAll(nil, rec, rec.ContentLength, maxHeader)
+	} else {
+		block, cut, err = s.block(rec)
+	}
+	if err != nil {
+		return page, err
+	}
+	if err := a.check(c, rec, block, cut); err != nil {
+		return nil, err
+	}
+	if !page.Revisit {
+		page.Response, err = s.decode(rec, block, cut)
+		return page, err
+	}
+	ref := newReferral(c, rec)
 	original, ok := r.original(&ref)
 	if !ok || depth == maxRevisits {
 		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, cmp.Or(ref.url, ref.id, c.Digest))
@@ -368,26 +430,64 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	return page, err
 }
 
-// record reads the header of the record of a capture, and compares it with the capture: the
-// index may belong to another archive of the same size and modification time.
+// record reads the header of the record of a capture. The error is errOtherRecord if it is not a
+// record of that URL and time: the index may belong to another archive of the same size and
+// modification time, or may have been forged.
 func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	rec, err := a.at(s, c)
+	if _, fault := errors.AsType[*FormatError](err); fault || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, a.otherRecord(c)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
 	url := rec.TargetURI()
 	if url != c.URL {
 		url, err = weburl.Canonical(url)
 	}
 	if err != nil || url != c.URL || rec.Date().Format(timestampLayout) != c.Timestamp {
-		return nil, a.mismatch()
+		return nil, a.otherRecord(c)
 	}
 	return rec, nil
 }
 
-// mismatch returns the error for a record that differs from the index.
-func (a *archived) mismatch() error {
-	return fmt.Errorf("the record there is another than %s says (hint: remove that)", cmp.Or(a.Path, "the index"))
+// check compares a record whose block was read with its capture, and closes it. If the block was
+// cut, the length of the record, and a digest that is not in its header, remain unchecked.
+func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
+	head := block[:min(len(block), bufferSize)]
+	found, payload := describeCapture(rec, c.URL, head)
+	if found.Digest == "" && !found.Revisit() {
+		if found.Digest = c.Digest; !cut {
+			h := sha1.New()
+			h.Write(payload)
+			h.Write(block[len(head):])
+			found.Digest = label(h.Sum(nil))
+		}
+	}
+	if found.Length = c.Length; !cut {
+		rec.Close() // its faults were reported when it was indexed
+		found.Length = rec.Length
+	}
+	return a.compare(c, found)
+}
+
+// compare returns errOtherRecord unless a capture in the index is that found in the archive.
+func (a *archived) compare(c, found Capture) error {
+	found.Filename, found.archive, found.source = c.Filename, c.archive, c.source
+	if found.indexed() != c {
+		return a.otherRecord(c)
+	}
+	return nil
+}
+
+// errOtherRecord is returned for a record that the index describes differently.
+var errOtherRecord = errors.New("the archive has changed, or its index is of another archive")
+
+// otherRecord builds the index again and returns errOtherRecord.
+func (a *archived) otherRecord(c Capture) error {
+	err := fmt.Errorf("%w: the record of %s at byte %d is not as the index says", errOtherRecord, c.URL, c.Offset)
+	a.again(err)
+	return fmt.Errorf("reading %s: %w (hint: try again when nothing changes it)", a.path, err)
 }
 
 // at reads the header of the record at the position of a capture.
@@ -411,6 +511,9 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 // skip returns the first record after n decompressed bytes of the first member.
 func (r *Reader) skip(n int64) (*Record, error) {
 	if n > 0 {
+		if r.m.format == plain {
+			return nil, &FormatError{r.m.base, errors.New("a file that is not compressed has no members")}
+		}
 		if err := r.enter(); err != nil {
 			return nil, err
 		}
@@ -437,25 +540,35 @@ func newPage(rec *Record, url, filename string) *Page {
 	}
 }
 
-// response returns the response in a record. For a resource, which is only a body, it makes a
-// header.
+// response returns the response in a record.
 func (s *scratch) response(rec *Record) (*Response, error) {
+	block, cut, err := s.block(rec)
+	if err != nil {
+		return nil, err
+	}
+	return s.decode(rec, block, cut)
+}
+
+// block reads the block of a record. If it is longer than the limit, it is cut.
+func (s *scratch) block(rec *Record) (block []byte, cut bool, err error) {
 	limit := s.decoder.Limits.body() + maxHeader
-	var block []byte
-	var cut bool
-	var err error
 	if s.reuse {
 		block = rec.inMemory()
 	}
 	if block == nil {
-		if block, cut, err = readAll(s.block, rec, rec.ContentLength, limit); err != nil {
-			return nil, err
+		if block, cut, err = readAll(s.blockBuf, rec, rec.ContentLength, limit); err != nil {
+			return nil, false, err
 		}
-		s.keep(&s.block, block)
+		s.keep(&s.blockBuf, block)
 	} else if int64(len(block)) > limit {
 		block, cut = block[:limit], true
 	}
-	var resp *Response
+	return block, cut, nil
+}
+
+// decode returns the response in a record with that block. For a resource, which is only a body,
+// it makes a header.
+func (s *scratch) decode(rec *Record, block []byte, cut bool) (resp *Response, err error) {
 	if rec.Type() == "resource" {
 		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
 		if t := rec.Header.Get("Content-Type"); t != "" {
@@ -539,14 +652,14 @@ func TakesMediaType(types []string, media string) bool {
 // skipped.
 func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
-		paths, err := Files(paths)
+		files, err := Files(paths)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
-		for _, path := range paths {
-			if !volumes(path, nil, s.volume(path, &filter, yield)) {
+		for _, path := range files {
+			if !volumes(path, slices.Contains(paths, path), nil, s.volume(path, &filter, yield)) {
 				return
 			}
 		}

@@ -367,29 +367,31 @@ func TestIndexOfChangedArchive(t *testing.T) {
 	}
 }
 
-func TestIndexOfOtherArchive(t *testing.T) {
-	dir := t.TempDir()
+func TestIndexOfOtherArchiveIsReplaced(t *testing.T) {
 	one := capture("http://a/1", old, 200, "", "1")
-	for what, other := range map[string]string{
-		"address": capture("http://a/2", old, 200, "", "2"),
-		"date":    capture("http://a/1", newer, 200, "", "2"),
-		"moved":   capture("http://a/2", old, 301, "/x", ""),
+	for what, test := range map[string]struct {
+		one, other, want string
+	}{
+		"address": {one, capture("http://a/2", old, 200, "", "2"), ""},
+		"date":    {one, capture("http://a/1", newer, 200, "", "2"), "2"},
+		"moved":   {capture("http://a/1", old, 301, "/x", ""), capture("http://a/2", old, 301, "/x", ""), ""},
 	} {
-		one := one
-		if what == "moved" {
-			one = capture("http://a/1", old, 301, "/x", "")
-		}
-		path := fileOf(t, dir, "x.warc", []byte(one))
+		dir := t.TempDir()
+		path := fileOf(t, dir, "x.warc", []byte(test.one))
 		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
 			t.Fatal(err)
 		}
 		replay(t, path)
-		fileOf(t, dir, "x.warc", []byte(other)) // of the same size
+		fileOf(t, dir, "x.warc", []byte(test.other)) // of the same size
 		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
 			t.Fatal(err)
 		}
-		if page, err := replay(t, path).Fetch("http://a/1"); err == nil || !strings.Contains(err.Error(), "x.warc.cdxj") {
+		page, err := replay(t, path).Fetch("http://a/1")
+		if test.want == "" && !errors.Is(err, ErrNotArchived) || test.want != "" && (err != nil || string(page.Body) != test.want) {
 			t.Errorf("%s: %+v, %v", what, page, err)
+		}
+		if r := replay(t, path); r.Has("http://a/2") != (test.want == "") {
+			t.Errorf("%s: the index was not replaced", what)
 		}
 	}
 }

@@ -98,12 +98,18 @@ func (s *Selection) redirect(url string, t time.Time) error {
 	if err != nil {
 		return nil
 	}
-	for _, c := range s.replay.lookup(url, Pick{text: "nearest", from: t, to: t}) {
-		if c.Redirect != "" {
-			return s.take(c, 0)
+	c, ok := s.replay.confirmed(func() (Capture, bool) {
+		for _, c := range s.replay.lookup(url, Pick{text: "nearest", from: t, to: t}) {
+			if c.Redirect != "" {
+				return c, true
+			}
 		}
+		return Capture{}, false
+	})
+	if !ok {
+		return nil
 	}
-	return nil
+	return s.take(c, 0)
 }
 
 // take adds a capture, and its original if it is a revisit.
@@ -127,10 +133,11 @@ func (s *Selection) take(c Capture, depth int) error {
 		return nil
 	}
 	ref := newReferral(c, rec)
-	if original, ok := s.replay.original(&ref); ok {
-		return s.take(original, depth+1)
+	original, ok := s.replay.confirmed(func() (Capture, bool) { return s.replay.original(&ref) })
+	if !ok {
+		return nil
 	}
-	return nil
+	return s.take(original, depth+1)
 }
 
 // From reports whether the selection contains a record of a volume.

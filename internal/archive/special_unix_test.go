@@ -114,6 +114,41 @@ func TestLinksThatLeadNowhereAndDirectoriesCalledLikeArchivesDoNotHideTheOthers(
 	}
 }
 
+// The pipe takes the place of the second archive while the first one is read.
+func TestAFileThatBecameAPipeAfterItsDirectoryWasReadIsNotWaitedFor(t *testing.T) {
+	dir, name := oneArchive(t)
+	second := filepath.Join(dir, "b.warc")
+	replace := func() {
+		os.Remove(second)
+		mkfifo(t, second)
+	}
+	read := map[string]func() (errs []error){
+		"Volumes": func() (errs []error) {
+			for _, err := range Volumes([]string{dir}, nil) {
+				replace()
+				errs = append(errs, err)
+			}
+			return errs
+		},
+		"All": func() (errs []error) {
+			for _, err := range All([]string{dir}, Filter{}, Limits{}) {
+				replace()
+				errs = append(errs, err)
+			}
+			return errs
+		},
+	}
+	for what, f := range read {
+		os.Remove(second)
+		if err := os.Link(name, second); err != nil {
+			t.Skip(err)
+		}
+		if errs := f(); len(errs) != 2 || errs[0] != nil || errs[1] == nil || !strings.Contains(errs[1].Error(), second+": it is a named pipe") {
+			t.Errorf("%s: %v", what, errs)
+		}
+	}
+}
+
 func TestAPipeThatIsNamedIsReadToItsEnd(t *testing.T) {
 	_, name := oneArchive(t)
 	data, err := os.ReadFile(name)
@@ -163,7 +198,7 @@ func truncateIndex(t *testing.T, size int64) {
 			t.Error("other pages than before")
 		}
 	}
-	if len(faults) != 1 || !strings.Contains(faults[0], name+indexSuffix+" was truncated while it was read") {
+	if len(faults) != 1 || !strings.Contains(faults[0], name+indexSuffix+": it was truncated while it was read") {
 		t.Errorf("%q", faults)
 	}
 	if err := r.Close(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"spoor/internal/terminal"
@@ -37,21 +38,23 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 			return
 		}
 		for _, path := range paths {
-			if !volumes(path, input, yield) {
+			if !volumes(path, slices.Contains(names, path), input, yield) {
 				return
 			}
 		}
 	}
 }
 
-// volumes yields the volumes of one archive, or its error, and reports whether to continue.
-func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool {
+// volumes yields the volumes of one archive, or its error, and reports whether to continue. It
+// waits for the writer of a named pipe only if the archive was named itself: a file of a directory
+// may have become a pipe after the directory was read.
+func volumes(path string, named bool, input io.Reader, yield func(Volume, error) bool) bool {
 	if path == Input && input != nil {
 		return volumesOf(input, path, path, "", yield)
 	}
 	file, inner := containerOf(path)
 	open := Open
-	if _, special := specialMode(file); special { // named itself: its writer may be waited for
+	if _, special := specialMode(file); special && named {
 		open = os.Open
 	}
 	f, err := open(file)

@@ -222,3 +222,16 @@ func TestSpool(t *testing.T) {
 		t.Error("the file is still there")
 	}
 }
+
+// A skip in an index that somebody forged made this read for ever.
+func TestNothingIsSkippedInAFileThatIsNotCompressed(t *testing.T) {
+	name := redirectingArchive(t)
+	for v, err := range Volumes([]string{name}, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.At(0, 149); !errors.Is(err, ErrNotArchived) || !strings.Contains(err.Error(), name) {
+			t.Error(err)
+		}
+	}
+}

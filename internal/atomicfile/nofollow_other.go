@@ -2,5 +2,8 @@
 
 package atomicfile
 
-// noFollow is 0 on systems without such a flag: only the check before opening remains.
-const noFollow = 0
+// These are 0 on systems without such flags: only the checks before and after opening remain.
+const (
+	noFollow = 0
+	nonBlock = 0
+)

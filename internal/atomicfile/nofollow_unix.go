@@ -4,5 +4,10 @@ package atomicfile
 
 import "syscall"
 
-// noFollow makes opening a symbolic link fail.
-const noFollow = syscall.O_NOFOLLOW
+const (
+	// noFollow makes opening a symbolic link fail.
+	noFollow = syscall.O_NOFOLLOW
+
+	// nonBlock makes opening a named pipe return without waiting for its other end.
+	nonBlock = syscall.O_NONBLOCK
+)

@@ -2,18 +2,50 @@ package atomicfile
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 )
 
-// OpenFile is [os.OpenFile] for files of a state directory that somebody else may have prepared:
-// it returns an error if it is to open a symbolic link for writing, because the link may lead to
-// a file outside the directory. Directories in name may be links.
+// OpenFile is [os.OpenFile] for the regular files of a directory that somebody else may have
+// prepared. It returns an error without waiting if the file is of another kind, such as a named
+// pipe without a writer, and if it is to open a symbolic link for writing, because the link may lead
+// to a file outside the directory. Directories in name may be links.
 func OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
-	if flag&(os.O_WRONLY|os.O_RDWR) == 0 {
-		return os.OpenFile(name, flag, perm)
+	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s is a symbolic link, and is not followed for writing\nhint: remove it, or replace it by a copy of the file", name)
+		}
+		flag |= noFollow // it may have become a link
 	}
-	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return nil, fmt.Errorf("%s is a symbolic link, and is not followed for writing\nhint: remove it, or replace it by a copy of the file", name)
+	f, err := os.OpenFile(name, flag|nonBlock, perm)
+	if err != nil {
+		return nil, err
 	}
-	return os.OpenFile(name, flag|noFollow, perm) // noFollow: it may have become a link
+	return RequireRegular(f)
+}
+
+// RequireRegular returns f if it is a regular file, and closes it otherwise.
+func RequireRegular(f *os.File) (*os.File, error) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: f.Name(), Err: fmt.Errorf("it is a %s, not a regular file", Kind(info.Mode()))}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Kind returns the name of a kind of file that is not regular.
+func Kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
 }

@@ -68,7 +68,7 @@ func loadFile(name string, warn func(string, ...any), load func(io.Reader) error
 
 // readFile passes a file to load, if it exists.
 func readFile(name string, load func(io.Reader) error) error {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

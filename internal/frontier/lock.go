@@ -89,7 +89,7 @@ func acquire(dir string, o Options) (*os.File, error) {
 // file is closed. It returns nil if no process has checked for waiting ones yet, or if one is
 // checking now.
 func announceWaiting(dir string) *os.File {
-	f, err := os.Open(filepath.Join(dir, waitingName))
+	f, err := atomicfile.OpenFile(filepath.Join(dir, waitingName), os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}

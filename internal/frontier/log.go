@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/atomicfile"
 )
 
 // This file implements the log: segment files of checksummed frames. The index is derived from it.
@@ -299,7 +301,7 @@ func (l *log) findSegments() error {
 // readSpan reads the span of a segment. It is zero if the creation of the segment was not
 // finished.
 func (l *log) readSpan(number uint32) (span, error) {
-	f, err := os.Open(l.path(number))
+	f, err := atomicfile.OpenFile(l.path(number), os.O_RDONLY, 0)
 	if err != nil {
 		return span{}, err
 	}
@@ -341,7 +343,7 @@ func isUnfinished(head []byte, size int64) bool {
 // readSegment reads a segment from the offset from, and checks its header. It returns nil if
 // the creation of the segment was not finished.
 func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
-	f, err := os.Open(l.path(number))
+	f, err := atomicfile.OpenFile(l.path(number), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -488,7 +490,7 @@ func (l *log) readBlock(p place) (*lineBlock, error) {
 	f := l.readers[p.segment()]
 	if f == nil {
 		var err error
-		if f, err = os.Open(l.path(p.segment())); err != nil {
+		if f, err = atomicfile.OpenFile(l.path(p.segment()), os.O_RDONLY, 0); err != nil {
 			return nil, err
 		}
 		if l.readers == nil {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"spoor/internal/atomicfile"
 )
 
 // This file implements the snapshot: the memory of the index with a header. It is derived from the
@@ -152,7 +154,7 @@ func (s *Store) writeSnapshot(name string) error {
 // loadSnapshot loads the index from the snapshot, and sets from to the position up to which it
 // includes the log. On error the index stays nil.
 func (s *Store) loadSnapshot(from *logPosition) error {
-	f, err := os.Open(filepath.Join(s.dir, snapshotName))
+	f, err := atomicfile.OpenFile(filepath.Join(s.dir, snapshotName), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // A Dir is the name of a run directory.
@@ -111,13 +114,29 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// readSmall returns the content of a file, nil if it does not exist.
+// maxSmall limits the files of a run directory that are read into memory, in bytes. The largest
+// are topic files, which [topic.Read] limits to the same size.
+const maxSmall = 64 << 20
+
+// readSmall returns the content of a regular file, nil if it does not exist. A file of more than
+// maxSmall bytes is an error.
 func readSmall(name string) ([]byte, error) {
-	b, err := os.ReadFile(name)
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err == nil && len(b) > maxSmall {
+		err = fmt.Errorf("%s is larger than %d MiB\nhint: a crawl writes no such file; restore it, or start another run", name, maxSmall>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // A Generation is a generation that has scored pages.

@@ -144,7 +144,7 @@ func (c *Crawl) blame(status int, e ended) error {
 
 // lastMessages returns the last messages of the stages and the name of their file, as lines.
 func (d Dir) lastMessages() (string, error) {
-	f, err := os.Open(d.Path(StagesLog))
+	f, err := atomicfile.OpenFile(d.Path(StagesLog), os.O_RDONLY, 0)
 	if err != nil {
 		return "", nil //nolint:nilerr // there are no messages
 	}

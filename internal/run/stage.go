@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/wire"
 )
 
@@ -74,7 +75,7 @@ func decompress(f *os.File) (io.Reader, error) {
 
 // openRecords opens a file of records, compressed or not; nil if it does not exist.
 func openRecords(name string) (io.ReadCloser, error) {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {

@@ -1,11 +1,13 @@
 package strategy
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,6 +36,13 @@ const (
 	journalName   = "journal"
 	journalFormat = "spoor-evolve 4 "
 	frameHead     = 16
+
+	// maxJournal limits the size of a journal, in bytes. Most of it are addresses: a million pages
+	// with ten new links each, of 100 bytes, take 1 GB.
+	maxJournal = 16 << 30
+
+	// maxDelta limits the size of a delta, in bytes, which is read into memory.
+	maxDelta = 1 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -46,11 +55,7 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 		return nil, 0, err
 	}
 	j := &Journal{path: filepath.Join(dir, journalName), head: []byte(journalFormat + signature + "\n")}
-	b, err := os.ReadFile(j.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, err
-	}
-	if err := j.replay(b, s, generation); err != nil {
+	if err := j.read(s, generation); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", j.path, err)
 	}
 	switch {
@@ -63,48 +68,102 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 	return j, generation, nil
 }
 
-func (j *Journal) replay(b []byte, s Strategy, generation int) error {
-	line, rest, whole := bytes.Cut(b, []byte("\n"))
-	if !whole {
-		return nil // the first generation was not finished: the journal is empty
+// read restores s from the file, if there is one.
+func (j *Journal) read(s Strategy, generation int) error {
+	f, err := atomicfile.OpenFile(j.path, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if !bytes.Equal(line, bytes.TrimSuffix(j.head, []byte("\n"))) {
-		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok && len(bytes.TrimSpace(name)) > 0 {
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxJournal {
+		return fmt.Errorf("it has %d bytes, and at most %d are read\nhint: use another -state directory", info.Size(), int64(maxJournal))
+	}
+	return j.replay(f, info.Size(), s, generation)
+}
+
+// replay restores s from the first size bytes of r. It holds one delta at a time in memory.
+func (j *Journal) replay(r io.Reader, size int64, s Strategy, generation int) error {
+	in := bufio.NewReaderSize(io.LimitReader(r, size), len(j.head)+4<<10)
+	line, err := in.ReadSlice('\n')
+	switch {
+	case err == io.EOF:
+		return nil // the first generation was not finished: the journal is empty
+	case err != nil && err != bufio.ErrBufferFull:
+		return err
+	case !bytes.Equal(line, j.head):
+		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok && err == nil && len(bytes.TrimSpace(name)) > 0 {
 			was, is := string(name), string(j.head[len(journalFormat):])
 			return fmt.Errorf("this is the state of %s, not of %s\nhint: use another -state directory, or the same strategy and parameters",
 				difference(was, is), difference(is, was))
 		}
 		return errors.New("this is not a state of this version of evolve\nhint: use another -state directory")
 	}
-	j.keep = int64(len(line)) + 1
-	for len(rest) >= frameHead && (generation == 0 || j.last < generation-1) {
-		size := int64(binary.LittleEndian.Uint32(rest))
-		g := int(binary.LittleEndian.Uint32(rest[4:]))
-		last := int64(len(rest)) <= frameHead+size // it reaches the end of the file
+	j.keep = int64(len(line))
+	var head [frameHead]byte
+	var delta []byte
+	for size-j.keep >= frameHead && (generation == 0 || j.last < generation-1) {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			return err
+		}
+		length := int64(binary.LittleEndian.Uint32(head[:]))
+		g := binary.LittleEndian.Uint32(head[4:])
+		end := j.keep + frameHead + length
 		switch {
-		case binary.LittleEndian.Uint32(rest[12:]) != crc32.Checksum(rest[:12], castagnoli):
-			if bytes.Count(rest, []byte{0}) == len(rest) {
-				return nil // torn: allocated but not written
+		case binary.LittleEndian.Uint32(head[12:]) != crc32.Checksum(head[:12], castagnoli):
+			zero, err := isZero(io.MultiReader(bytes.NewReader(head[:]), in))
+			if err != nil || zero {
+				return err // torn: allocated but not written
 			}
 			return j.damaged()
-		case int64(len(rest)) < frameHead+size:
+		case length > maxDelta:
+			return j.damaged()
+		case end > size:
 			return nil // torn
 		}
-		delta := rest[frameHead : frameHead+size]
-		if binary.LittleEndian.Uint32(rest[8:]) != crc32.Checksum(delta, castagnoli) {
-			if last {
+		delta = slices.Grow(delta[:0], int(length))[:length]
+		if _, err := io.ReadFull(in, delta); err != nil {
+			return err
+		}
+		if binary.LittleEndian.Uint32(head[8:]) != crc32.Checksum(delta, castagnoli) {
+			if end == size {
 				return nil // torn
 			}
+			return j.damaged()
+		}
+		if int64(g) != int64(j.last)+1 {
 			return j.damaged()
 		}
 		if err := s.Replay(delta); err != nil {
 			return fmt.Errorf("generation %d: %w", g, err)
 		}
-		j.last = g
-		j.keep += frameHead + size
-		rest = rest[frameHead+size:]
+		j.last++
+		j.keep = end
 	}
 	return nil
+}
+
+// isZero reports whether all bytes are 0.
+func isZero(r io.Reader) (bool, error) {
+	var b [4 << 10]byte
+	for {
+		n, err := r.Read(b[:])
+		if bytes.Count(b[:n], []byte{0}) < n {
+			return false, nil
+		}
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return true, err
+		}
+	}
 }
 
 // difference returns what distinguishes one signature from another: the name, or for the same
@@ -127,6 +186,9 @@ func (j *Journal) damaged() error {
 // durable.
 func (j *Journal) Append(generation int, s Strategy) (err error) {
 	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))
+	if len(frame)-frameHead > maxDelta {
+		return fmt.Errorf("the state of generation %d has %d bytes, and at most %d fit in %s\nhint: fetch fewer pages in a generation", generation, len(frame)-frameHead, maxDelta, j.path)
+	}
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
 	binary.LittleEndian.PutUint32(frame[4:], uint32(generation))
 	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(frame[frameHead:], castagnoli))

@@ -2,7 +2,9 @@ package strategy
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -225,4 +227,120 @@ func TestAJournalIsNotWrittenThroughALink(t *testing.T) {
 	if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" {
 		t.Errorf("the file elsewhere holds %q, %v", got, err)
 	}
+}
+
+// FuzzJournal restores strategies from journals of arbitrary deltas with right checksums: it may
+// be an error, but never a panic, and a restored state can be continued and restored again.
+func FuzzJournal(f *testing.F) {
+	w, topic := random(60, 8), target(f)
+	kinds := Kinds()
+	create := func(tb testing.TB, number uint8) (Strategy, string) {
+		name := kinds[int(number)%len(kinds)].Name
+		s, err := New(name, topic, nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return s, Signature(name, s)
+	}
+	live := func(s Strategy, n int) {
+		for _, a := range seeds("0", "1", "2", "3", "4", "5")[2*n-2 : 2*n] {
+			s.Visit(w.fetch(a, n))
+		}
+		s.Breed(20, rand.New(rand.NewPCG(1, uint64(n))))
+	}
+	for i := range kinds {
+		s, _ := create(f, uint8(i))
+		live(s, 1)
+		first := s.AppendDelta(nil)
+		live(s, 2)
+		second := s.AppendDelta(nil)
+		f.Add(uint8(i), first, second, uint32(2), []byte{})
+		f.Add(uint8(i), first, first, uint32(2), []byte{})
+		f.Add(uint8(i), second, first, uint32(1<<32-1), []byte("tail"))
+		f.Add(uint8(i), []byte{}, first, uint32(0), make([]byte, frameHead))
+	}
+	f.Fuzz(func(t *testing.T, number uint8, first, second []byte, last uint32, tail []byte) {
+		s, signature := create(t, number)
+		dir := t.TempDir()
+		b := []byte(journalFormat + signature + "\n")
+		b = appendFrame(b, first, 1)
+		b = appendFrame(b, second, last)
+		if err := os.WriteFile(filepath.Join(dir, journalName), append(b, tail...), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		j, next, err := OpenJournal(dir, signature, s, 0)
+		if err != nil {
+			if !strings.Contains(err.Error(), filepath.Join(dir, journalName)) {
+				t.Fatalf("an error without the name of the file: %v", err)
+			}
+			return
+		}
+		live(s, 3)
+		if err := j.Append(next, s); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := create(t, number)
+		if _, n, err := OpenJournal(dir, signature, again, 0); err != nil || n != next+1 {
+			t.Fatalf("the journal cannot be read again: generation %d after %d, %v", n, next, err)
+		}
+	})
+}
+
+func TestAJournalThatIsTooLargeIsNotRead(t *testing.T) {
+	s := newNiche()
+	signature := Signature("niche", s)
+	head := []byte(journalFormat + signature + "\n")
+	claimed := appendFrame(nil, nil, 1) // a delta of 2 GiB, of which the file has none
+	binary.LittleEndian.PutUint32(claimed, 2<<30)
+	binary.LittleEndian.PutUint32(claimed[12:], crc32.Checksum(claimed[:12], castagnoli))
+	for _, test := range []struct {
+		name string
+		data []byte
+		size int64 // of the file, which is sparse
+		want string
+	}{
+		{"file", head, maxJournal + 1, "it has 17179869185 bytes, and at most 17179869184 are read\nhint: "},
+		{"delta", append(head[:len(head):len(head)], claimed...), 3 << 30, "the frame after generation 0 is damaged\nhint: "},
+	} {
+		name := filepath.Join(t.TempDir(), journalName)
+		if err := os.WriteFile(name, test.data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(name, test.size); err != nil {
+			t.Skip(err)
+		}
+		if _, _, err := OpenJournal(filepath.Dir(name), signature, s, 0); err == nil || !strings.Contains(err.Error(), name+": "+test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
+
+// A generation is a number that somebody may have written into the file.
+func TestGenerationsOfAJournalFollowEachOther(t *testing.T) {
+	w := random(60, 6)
+	for _, last := range []uint32{0, 1, 3, 1<<32 - 1} {
+		dir := t.TempDir()
+		live(t, dir, 2, live(t, dir, 1, seeds("0"), w), w)
+		b := journal(t, dir)
+		first := bytes.IndexByte(b, '\n') + 1
+		second := first + frameHead + int(binary.LittleEndian.Uint32(b[first:]))
+		b = appendFrame(b[:second:second], b[second+frameHead:], last)
+		if err := os.WriteFile(filepath.Join(dir, journalName), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s := newNiche()
+		if _, n, err := OpenJournal(dir, Signature("niche", s), s, 0); err == nil || !strings.Contains(err.Error(), "after generation 1 is damaged") {
+			t.Errorf("generation %d after 1: the next is %d, %v", last, n, err)
+		}
+	}
+}
+
+// appendFrame appends the frame of a delta.
+func appendFrame(b, delta []byte, generation uint32) []byte {
+	at := len(b)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(delta)))
+	b = binary.LittleEndian.AppendUint32(b, generation)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(delta, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
+	return append(b, delta...)
 }
