@@ -329,7 +329,10 @@ func (c *command) live(logger *slog.Logger) (err error) {
 	filter.IgnorePipe()
 	tally := filter.NewTally(logger)
 	if !c.stream.Strict {
-		c.Malformed = tally.Bad
+		c.Malformed = func(bad *wire.SyntaxError) {
+			bad.Outcome = false // fetch skips the line
+			tally.Bad(bad)
+		}
 	}
 	crawl, err := crawler.Open(ctx, c.Options)
 	if err != nil {

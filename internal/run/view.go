@@ -201,6 +201,7 @@ var outcomes = map[string]string{
 	"timeout":          "without an answer in time",
 	"http":             "with an answer that is not HTTP",
 	"too_large":        "longer than -max-body",
+	"malformed":        "whose record a stage has made malformed (its fields are checked against doc/record.schema.json)",
 	"redirect_loop":    "with redirects that do not end",
 	"unsupported_type": "of a type that was not asked for (-mime)",
 }
