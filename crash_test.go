@@ -18,6 +18,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -203,7 +205,7 @@ func (c *crawl) made(run string) []string {
 func (c *crawl) litter(t *testing.T, run string) (left []string) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(c.dir, run), func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".part") || strings.HasPrefix(filepath.Base(path), "pid") {
+		if strings.HasSuffix(path, ".part") || strings.HasSuffix(path, ".open") || strings.HasPrefix(filepath.Base(path), "pid") {
 			left = append(left, path)
 		}
 		return err
@@ -238,6 +240,82 @@ func (c *crawl) step(run string) string {
 		}
 	}
 	return "leasing"
+}
+
+// A crawl that is killed again and again leaves no files that accumulate: neither in the run
+// directory, which has the files of an undisturbed run in the end, nor in the temporary directory.
+func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls are not killed in a short test")
+	}
+	const kills = 25
+	for _, mode := range []string{"loop", "steady"} {
+		t.Run(mode, func(t *testing.T) {
+			c := newComparison(t)
+			c.shell(t, `topic -query "$(<query.txt)" >topic.json; mkdir tmp`)
+			script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "niche", "-pages", "40", "-size", "8"}
+			if mode == "steady" {
+				c.args = append(c.args, "-steady")
+			}
+			c.env = append(c.env, "TMPDIR="+filepath.Join(c.dir, "tmp"))
+			begun := time.Now()
+			c.run(t, "whole")
+			whole := time.Since(begun)
+			rng := rand.New(rand.NewPCG(*seed, 0))
+			killed := 0
+			for killed < kills {
+				cmd := c.command("killed")
+				ownGroup(cmd)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- cmd.Wait() }()
+				select {
+				case err := <-ended:
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := os.RemoveAll(filepath.Join(c.dir, "killed")); err != nil {
+						t.Fatal(err)
+					}
+				case <-time.After(time.Duration(rng.Float64() * float64(whole/3))):
+					if err := killGroup(cmd); err != nil {
+						t.Fatal(err)
+					}
+					<-ended
+					killed++
+				}
+			}
+			c.run(t, "killed")
+			got, want := c.files(t, "killed"), c.files(t, "whole")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%d kills leave other files (+):\n%s", kills, diff)
+			}
+			if temporary := c.files(t, "tmp"); len(temporary) > 0 {
+				t.Errorf("temporary files are left: %q", temporary)
+			}
+		})
+	}
+}
+
+// files returns the names of all files below a directory.
+func (c *crawl) files(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(c.dir, dir), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, strings.TrimPrefix(path, filepath.Join(c.dir, dir)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // Killed as soon as a step has begun, and as soon as it has ended, whichever it is, a

@@ -127,6 +127,32 @@ func TestNamesAreNotExecuted(t *testing.T) {
 		}
 	})
 
+	t.Run("demo", func(t *testing.T) {
+		root := filepath.Join(dir, name("root"))
+		if err := os.MkdirAll(filepath.Join(root, "scripts"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(buildDir, "bin"), filepath.Join(root, "bin")); err != nil {
+			t.Fatal(err)
+		}
+		for _, script := range []string{"demo", "crawl"} {
+			copyFile(filepath.Join("scripts", script), filepath.Join(root, "scripts", script))
+		}
+		cmd := exec.Command("bash", filepath.Join(name("root"), "scripts", "demo"), "-demo"+oddLine)
+		cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PROGRAM_PREFIX=", "PATH="+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(out, []byte("harvest: ")) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		for _, file := range []string{"report.html", "judge.json", "strategies.plan", "log.ndjson"} {
+			if _, err := os.Stat(filepath.Join(dir, "-demo"+oddLine, file)); err != nil {
+				t.Error(err)
+			}
+		}
+		if left, err := os.ReadDir(filepath.Join(dir, name("tmp"))); err != nil || len(left) > 0 {
+			t.Errorf("temporary files are left: %v, %v", left, err)
+		}
+	})
+
 	err = filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "x" {
 			t.Errorf("a part of a name was executed: it made %q", path)

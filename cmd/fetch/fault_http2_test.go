@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,6 +49,22 @@ func heads(block []byte) move {
 
 func data(body string, end bool) move {
 	return func(s *stream) { s.WriteData(s.id, end, []byte(body)) }
+}
+
+// together waits until n streams have got here, so that the flood of one does not delay the response
+// headers of the others. It does not wait for a stream that never comes.
+func together(n int32) move {
+	var arrived atomic.Int32
+	all := make(chan struct{})
+	return func(*stream) {
+		if arrived.Add(1) == n {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-time.After(slack):
+		}
+	}
 }
 
 // again repeats write until the client has gone, regardless of flow control.
@@ -211,8 +228,8 @@ func http2Faults(certs certificates) []*fault {
 		})), want: refused},
 		{name: "endless SETTINGS", server: frames(certs, again(func(s *stream) error { return s.WriteSettings() })), timeout: time.Second, want: pieces},
 		{name: "endless PING", server: frames(certs, again(func(s *stream) error { return s.WritePing(false, [8]byte{}) })), timeout: time.Second, want: pieces},
-		{name: "endless empty DATA", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), hosts: 32, timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
-		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), hosts: 32, timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "endless empty DATA", server: frames(certs, heads(answer2), together(32), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), hosts: 32, timeout: 5 * time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "endless padding", server: frames(certs, heads(answer2), together(32), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), hosts: 32, timeout: 5 * time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
 		{name: "more than the window", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, frame) })), want: []string{"200, truncated disconnect", "200, truncated length", "http"}},
 		{name: "window too large", server: frames(certs, func(s *stream) { s.WriteWindowUpdate(0, 1<<31-1) }, hang2), want: pieces},
 		{name: "unsolicited PUSH_PROMISE", server: frames(certs, func(s *stream) {

@@ -237,6 +237,9 @@ Addresses of these kinds are requested only with the flags named:
     loopback                 -allow-private
     other private addresses  -allow-private, -contact, and a -delay above 0
     ports of other services  -allow-port N (22, 25, 6667, …)
+With -proxy (http, https or socks5h) the proxy resolves names, so a name may lead to any
+address that the proxy can reach; private addresses in URLs, localhost and these ports are
+refused whatever the proxy. With socks5, names are resolved here and checked as usual.
 Other addresses have the error blocked_address. If all addresses are refused for lack of
 -contact, -delay or -allow-private, the exit status is 2.
 
@@ -329,7 +332,10 @@ func (c *command) live(logger *slog.Logger) (err error) {
 	filter.IgnorePipe()
 	tally := filter.NewTally(logger)
 	if !c.stream.Strict {
-		c.Malformed = tally.Bad
+		c.Malformed = func(bad *wire.SyntaxError) {
+			bad.Outcome = false // fetch skips the line
+			tally.Bad(bad)
+		}
 	}
 	crawl, err := crawler.Open(ctx, c.Options)
 	if err != nil {

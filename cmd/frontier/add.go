@@ -194,7 +194,10 @@ func (c *command) eachRecord(files []string, tally *filter.Tally, f func(*wire.R
 		err := r.Read(&rec)
 		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !c.strict {
 			tally.Bad(bad)
-			continue
+			if !bad.Outcome {
+				continue
+			}
+			err = nil
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

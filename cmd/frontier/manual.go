@@ -199,8 +199,9 @@ Out:  one record per skipped URL: its proposal, with the reason as error, or as
       status_code if it failed too often
 
 A URL is skipped if fetch refused it (robots, blocked_address, bad_url, not_archived,
-redirect_loop, unsupported_type, too_large), if all its retries failed (dns, connect,
-tls, timeout, http, or a status), or if add -traps excluded it as a crawler trap:
+redirect_loop, unsupported_type, too_large), if a later stage wrote malformed fields into
+its record (malformed), if all its retries failed (dns, connect, tls, timeout, http, or a
+status), or if add -traps excluded it as a crawler trap:
 
     trap_length      longer than 2 KiB
     trap_depth       in more than 20 directories

@@ -32,7 +32,7 @@ The live web; captures are written to DIR/warc:
   -archive-first    with -archive: request from the web what the archives do not hold
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
   -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
-  -insecure -allow-private -sitemaps -noarchive -digest -warc-size -warc-zstd
+  -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
   -warc-level -warc-dedup
   With many hosts, crawls with -fair host -steady are the fastest.
 
@@ -102,7 +102,7 @@ func (n *number) Set(s string) error {
 
 // fetchFlags are the flags of fetch that crawl passes on, with and without a value.
 var (
-	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy mime max-body digest warc-size warc-level warc-dedup")
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup")
 	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
 )
 

@@ -13,8 +13,9 @@ type RecordReader interface {
 }
 
 // AddFrom adds the records of r, which must read at least [Sections], until r ends. It calls
-// added for every record, with what [Store.Add] returned, and malformed for every line that
-// is not a record; if malformed is nil such a line is an error. It does not commit.
+// added for every record, with what [Store.Add] returned, and malformed for every malformed
+// line; if malformed is nil such a line is an error. A line that is a failed outcome
+// ([wire.SyntaxError.Outcome]) is malformed, and added too. It does not commit.
 //
 // Records are read on a goroutine of their own, ahead of those being added: reading is
 // nearly a third of the cost of a link at ten million addresses. If AddFrom returns an error
@@ -48,7 +49,7 @@ func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error)
 type recordBlock struct {
 	recs      [MaxPrefetch]wire.Record
 	urls      []string            // of the records
-	malformed []*wire.SyntaxError // lines among them that are not records
+	malformed []*wire.SyntaxError // malformed lines among them
 	err       error               // of the read after the last record, if there was one
 }
 
@@ -88,7 +89,7 @@ func startPrefetch(r RecordReader, strict bool) *prefetcher {
 func (b *recordBlock) read(r RecordReader, strict bool) {
 	const maxBlock, maxKept = 1 << 20, 64 << 10 // bytes of a block, and of memory kept for a record
 	b.urls, b.malformed = b.urls[:0], b.malformed[:0]
-	for size := 0; b.err == nil && size < maxBlock && len(b.urls)+len(b.malformed) < len(b.recs); {
+	for size := 0; b.err == nil && size < maxBlock && len(b.urls) < len(b.recs) && len(b.malformed) < len(b.recs); {
 		rec := &b.recs[len(b.urls)]
 		if rec.Memory() > maxKept {
 			*rec = wire.Record{}
@@ -96,7 +97,10 @@ func (b *recordBlock) read(r RecordReader, strict bool) {
 		err := r.Read(rec)
 		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !strict {
 			b.malformed = append(b.malformed, bad)
-			continue
+			if !bad.Outcome {
+				continue
+			}
+			err = nil
 		}
 		if b.err = err; err == nil {
 			b.urls = append(b.urls, rec.URL)

@@ -328,24 +328,34 @@ func counts(m map[string]int) []Count {
 
 // servers returns the hosts with the most relevant pages, and the slowest ones.
 func (c *collector) servers() (relevant, slowest []Host) {
+	byRelevant := func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.Relevant, a.Relevant), cmp.Compare(b.Fetched, a.Fetched), strings.Compare(a.Name, b.Name))
+	}
+	bySlowness := func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.MedianMS, a.MedianMS), strings.Compare(a.Name, b.Name))
+	}
 	for name, h := range c.hosts {
 		slices.Sort(h.ms)
 		host := Host{Name: name, Fetched: h.fetched, Failed: h.failed, Relevant: h.relevant}
 		if n := len(h.ms); n > 0 {
 			host.MedianMS = (int(h.ms[(n-1)/2]) + int(h.ms[n/2])) / 2
 		}
-		relevant = append(relevant, host)
+		relevant = insertHost(relevant, host, byRelevant)
 		if host.MedianMS > 0 && len(h.ms) >= 3 {
-			slowest = append(slowest, host)
+			slowest = insertHost(slowest, host, bySlowness)
 		}
 	}
-	slices.SortFunc(relevant, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.Relevant, a.Relevant), cmp.Compare(b.Fetched, a.Fetched), strings.Compare(a.Name, b.Name))
-	})
-	slices.SortFunc(slowest, func(a, b Host) int {
-		return cmp.Or(cmp.Compare(b.MedianMS, a.MedianMS), strings.Compare(a.Name, b.Name))
-	})
-	return slices.Clip(relevant[:min(MaxHosts, len(relevant))]), slices.Clip(slowest[:min(MaxHosts, len(slowest))])
+	return relevant, slowest
+}
+
+// insertHost inserts a host into a sorted list and returns the first [MaxHosts] of it.
+func insertHost(list []Host, host Host, compare func(a, b Host) int) []Host {
+	at, _ := slices.BinarySearchFunc(list, host, compare)
+	if at == MaxHosts {
+		return list
+	}
+	list = slices.Insert(list, at, host)
+	return list[:min(MaxHosts, len(list))]
 }
 
 // top returns the ids of the names for which count is highest, and -1 for all others.

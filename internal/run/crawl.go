@@ -664,6 +664,10 @@ func (c *Crawl) add(name string, sum *Summary) error {
 	}
 	defer f.Close()
 	malformed := func(bad *wire.SyntaxError) {
+		if bad.Outcome {
+			c.Log.Warn("a page is a failure: its record has malformed fields", "file", name, "line", bad.Line, "err", bad.Err)
+			return
+		}
 		c.Log.Warn("skipped a line that is not a record", "file", name, "line", bad.Line, "err", bad.Err)
 	}
 	return c.store.AddFrom(wire.NewReader(f, frontier.Sections), func(rec *wire.Record, verdict frontier.Verdict, err error) {

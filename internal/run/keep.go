@@ -63,7 +63,10 @@ func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	var drawn time.Time
 	for {
 		err := r.Read(&rec)
-		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
+		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && bad.Outcome {
+			c.Log.Warn("a page is a failure: its record has malformed fields", "step", c.now.step, "line", bad.Line, "err", bad.Err)
+			err = nil
+		} else if ok {
 			if c.now.step != stepEvolve && c.now.step != stepSearch {
 				return kept, fmt.Errorf("line %d of the output of the stages is not a record: %w\nhint: messages of a stage belong on stderr", bad.Line, bad.Err)
 			}

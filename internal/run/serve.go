@@ -297,8 +297,9 @@ func (v *server) read(free, full chan *recordBatch) {
 			p.err = r.Read(&p.recs[p.n])
 			if bad, ok := errors.AsType[*wire.SyntaxError](p.err); ok && !v.Strict {
 				v.Tally.Bad(bad)
-				p.err = nil
-				continue
+				if p.err = nil; !bad.Outcome {
+					continue
+				}
 			}
 			if p.err != nil {
 				break

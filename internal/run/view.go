@@ -192,7 +192,7 @@ func (t *Totals) byOperator() string {
 var outcomes = map[string]string{
 	"not_archived":     "that the archives do not hold",
 	"robots":           "that robots.txt forbids",
-	"blocked_address":  "at a private address (-allow-private permits these)",
+	"blocked_address":  "at a private address (-allow-private permits these) or a port of another service (-allow-port)",
 	"bad_url":          "that cannot be requested",
 	"budget":           "for which there was no time (-deadline)",
 	"dns":              "whose host is unknown",
@@ -201,6 +201,7 @@ var outcomes = map[string]string{
 	"timeout":          "without an answer in time",
 	"http":             "with an answer that is not HTTP",
 	"too_large":        "longer than -max-body",
+	"malformed":        "whose record a stage has made malformed (its fields are checked against doc/record.schema.json)",
 	"redirect_loop":    "with redirects that do not end",
 	"unsupported_type": "of a type that was not asked for (-mime)",
 }

@@ -24,9 +24,10 @@ type decoder struct {
 	pos   int
 	arena []byte // decoded strings; its capacity suffices for the line, as in [decoder.reserve]
 
-	unchecked bool // accept values that are not valid, see [Record.Restore]
-	memory    int  // bytes that the elements of lists may still take
-	dropped   int  // links that were dropped
+	unchecked  bool // accept values that are not valid, see [Record.Restore]
+	wantedOnly bool // check only the syntax of fields that are not wanted
+	memory     int  // bytes that the elements of lists may still take
+	dropped    int  // links that were dropped
 }
 
 // maxMemory is how much more memory than the length of a line the elements of its lists and
@@ -162,7 +163,7 @@ func (d *decoder) record(r *Record, want Section) error {
 			err = d.field(f, base)
 		case f != nil && f.section == Body && d.peek() == '"':
 			err = d.skipBody()
-		case f != nil && f.valid != values{}:
+		case f != nil && f.valid != values{} && !d.wantedOnly:
 			err = d.skipValid(f)
 		default:
 			err = d.skip(1)

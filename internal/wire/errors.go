@@ -21,6 +21,7 @@ const (
 	ErrorRedirectLoop    = "redirect_loop"    // a redirect loop, or too many redirects
 	ErrorUnsupportedType = "unsupported_type" // a media type that was not asked for
 	ErrorBudget          = "budget"           // not tried: the budget of time or fetches was used up
+	ErrorMalformed       = "malformed"        // fetched, but a later stage wrote fields that are malformed
 )
 
 // The values of [Record.Error] of a URL that the frontier excludes: it is never fetched.
@@ -61,6 +62,7 @@ var finalErrors = map[string]bool{
 	ErrorRedirectLoop:    true,
 	ErrorUnsupportedType: true,
 	ErrorBudget:          false,
+	ErrorMalformed:       true,
 	ErrorTrapLength:      true,
 	ErrorTrapDepth:       true,
 	ErrorTrapRepetition:  true,
@@ -79,7 +81,7 @@ func (r *Record) IsOutcome() bool { return r.StatusCode != 0 || r.Error != "" }
 
 // Final reports whether the record is an outcome that another try would not
 // change: any status except 429 and 5xx, the errors robots, blocked_address,
-// bad_url, not_archived, redirect_loop, unsupported_type and too_large, and those of
+// bad_url, not_archived, redirect_loop, unsupported_type, too_large and malformed, and those of
 // [Record.Excluded]. If both status and error are set, the error decides. An unknown
 // error is not final.
 func (r *Record) Final() bool {
@@ -101,6 +103,11 @@ func tooLong(limit int) error { return fmt.Errorf("%w of %d bytes", ErrTooLong, 
 type SyntaxError struct {
 	Line int64 // line number, from 1
 	Err  error
+
+	// Outcome reports whether the address of the line and its status or error are valid. Then
+	// the record that was read into is the failed outcome of the address: it has [ErrorMalformed],
+	// unless the line has another error, and lacks the sections that may be malformed.
+	Outcome bool
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }

@@ -37,15 +37,19 @@ const (
 
 // A field is a known member of an object.
 type field struct {
+	row
+	label string // the name as it is written, in quotes and with a colon
+	valid values
+}
+
+// A row is what the tables below state about a field.
+type row struct {
 	name    string
 	section Section
 	kind    kind
 	at      uintptr // offset in the Go struct
 	zero    zeroRule
 	always  bool // decoded even if its section is not wanted
-
-	label string // the name as it is written, in quotes and with a colon
-	valid values // from the table of its object
 }
 
 // values says which values of a field are valid. 0 and the empty string always are: they mean
@@ -98,86 +102,86 @@ const indexSize = 256 // several times the number of fields, a power of 2
 
 // The fields, in the order in which they are written.
 var (
-	recordObject = newObject(0, recordValues, []field{
-		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), writeZero, false, "", values{}},
-		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroWithURL, true, "", values{}},
-		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroWithURL, false, "", values{}},
-		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroWithURL, false, "", values{}},
-		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), omitZero, false, "", values{}},
-		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), omitZero, false, "", values{}},
-		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), omitZero, false, "", values{}},
-		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), omitZero, false, "", values{}},
-		{"revision", Address, kindInt, unsafe.Offsetof(Record{}.Revision), omitZero, false, "", values{}},
-		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), omitZero, false, "", values{}},
-		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), omitZero, true, "", values{}},
-		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), omitZero, false, "", values{}},
-		{"cost", Address, kindInt, unsafe.Offsetof(Record{}.Cost), omitZero, false, "", values{}},
-		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), omitZero, false, "", values{}},
-		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), omitZero, false, "", values{}},
-		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), omitZero, false, "", values{}},
-		{"last_digest", Address, kindString, unsafe.Offsetof(Record{}.LastDigest), omitZero, false, "", values{}},
-		{"lastmod", Address, kindString, unsafe.Offsetof(Record{}.LastMod), omitZero, false, "", values{}},
-		{"visits", Address, kindInt, unsafe.Offsetof(Record{}.Visits), omitZero, false, "", values{}},
-		{"interval", Address, kindInt, unsafe.Offsetof(Record{}.Interval), omitZero, false, "", values{}},
+	recordObject = newObject(0, recordValues, []row{
+		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), writeZero, false},
+		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroWithURL, true},
+		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroWithURL, false},
+		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroWithURL, false},
+		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), omitZero, false},
+		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), omitZero, false},
+		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), omitZero, false},
+		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), omitZero, false},
+		{"revision", Address, kindInt, unsafe.Offsetof(Record{}.Revision), omitZero, false},
+		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), omitZero, false},
+		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), omitZero, true},
+		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), omitZero, false},
+		{"cost", Address, kindInt, unsafe.Offsetof(Record{}.Cost), omitZero, false},
+		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), omitZero, false},
+		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), omitZero, false},
+		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), omitZero, false},
+		{"last_digest", Address, kindString, unsafe.Offsetof(Record{}.LastDigest), omitZero, false},
+		{"lastmod", Address, kindString, unsafe.Offsetof(Record{}.LastMod), omitZero, false},
+		{"visits", Address, kindInt, unsafe.Offsetof(Record{}.Visits), omitZero, false},
+		{"interval", Address, kindInt, unsafe.Offsetof(Record{}.Interval), omitZero, false},
 
-		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), omitZero, false, "", values{}},
-		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), omitZero, false, "", values{}},
-		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), omitZero, false, "", values{}},
-		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), omitZero, true, "", values{}},
-		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), omitZero, false, "", values{}},
-		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), omitZero, false, "", values{}},
-		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), omitZero, false, "", values{}},
-		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroWithStatus, false, "", values{}},
-		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), omitZero, false, "", values{}},
-		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroWithStatus, false, "", values{}},
-		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), omitZero, false, "", values{}},
-		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), omitZero, false, "", values{}},
-		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), omitZero, false, "", values{}},
-		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroWithArchive, false, "", values{}},
-		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), omitZero, false, "", values{}},
-		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), omitZero, false, "", values{}},
-		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), omitZero, true, "", values{}},
-		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), omitZero, false, "", values{}},
+		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), omitZero, false},
+		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), omitZero, false},
+		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), omitZero, false},
+		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), omitZero, true},
+		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), omitZero, false},
+		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), omitZero, false},
+		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), omitZero, false},
+		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroWithStatus, false},
+		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), omitZero, false},
+		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroWithStatus, false},
+		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), omitZero, false},
+		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), omitZero, false},
+		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), omitZero, false},
+		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroWithArchive, false},
+		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), omitZero, false},
+		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), omitZero, false},
+		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), omitZero, true},
+		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), omitZero, false},
 
-		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), omitZero, false, "", values{}},
-		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), omitZero, false, "", values{}},
-		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), omitZero, false, "", values{}},
-		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), omitZero, false, "", values{}},
-		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), omitZero, false, "", values{}},
-		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), omitZero, false, "", values{}},
-		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), writeZero, false, "", values{}},
-		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), writeZero, false, "", values{}},
-		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), omitZero, false, "", values{}},
-		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), omitZero, false, "", values{}},
-		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), omitZero, false, "", values{}},
-		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), omitZero, false, "", values{}},
+		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), omitZero, false},
+		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), omitZero, false},
+		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), omitZero, false},
+		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), omitZero, false},
+		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), omitZero, false},
+		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), omitZero, false},
+		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), writeZero, false},
+		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), writeZero, false},
+		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), omitZero, false},
+		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), omitZero, false},
+		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), omitZero, false},
+		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), omitZero, false},
 
-		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), omitZero, false, "", values{}},
-		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), omitZero, false, "", values{}},
-		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), omitZero, false, "", values{}},
+		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), omitZero, false},
+		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), omitZero, false},
+		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), omitZero, false},
 
-		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), omitZero, false, "", values{}},
-		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), omitZero, false, "", values{}},
+		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), omitZero, false},
+		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), omitZero, false},
 	})
 
-	redirectObject = newObject(unsafe.Offsetof(Redirect{}.extra), redirectValues, []field{
-		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), writeZero, false, "", values{}},
-		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), writeZero, false, "", values{}},
+	redirectObject = newObject(unsafe.Offsetof(Redirect{}.extra), redirectValues, []row{
+		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), writeZero, false},
+		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), writeZero, false},
 	})
 
-	linkObject = newObject(unsafe.Offsetof(Link{}.extra), nil, []field{
-		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), writeZero, false, "", values{}},
-		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), omitZero, false, "", values{}},
-		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), omitZero, false, "", values{}},
-		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), omitZero, false, "", values{}},
-		{"hreflang", 0, kindString, unsafe.Offsetof(Link{}.Hreflang), omitZero, false, "", values{}},
-		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), omitZero, false, "", values{}},
-		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), omitZero, false, "", values{}},
-		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), omitZero, false, "", values{}},
-		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), omitZero, false, "", values{}},
-		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), omitZero, false, "", values{}},
-		{"lastmod", 0, kindString, unsafe.Offsetof(Link{}.LastMod), omitZero, false, "", values{}},
-		{"priority", 0, kindFloat, unsafe.Offsetof(Link{}.Priority), omitZero, false, "", values{}},
+	linkObject = newObject(unsafe.Offsetof(Link{}.extra), nil, []row{
+		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), writeZero, false},
+		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), omitZero, false},
+		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), omitZero, false},
+		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), omitZero, false},
+		{"hreflang", 0, kindString, unsafe.Offsetof(Link{}.Hreflang), omitZero, false},
+		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), omitZero, false},
+		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), omitZero, false},
+		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), omitZero, false},
+		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), omitZero, false},
+		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), omitZero, false},
+		{"lastmod", 0, kindString, unsafe.Offsetof(Link{}.LastMod), omitZero, false},
+		{"priority", 0, kindFloat, unsafe.Offsetof(Link{}.Priority), omitZero, false},
 	})
 )
 
@@ -194,12 +198,11 @@ var recordSections = func() (s [5][]field) {
 	return s
 }()
 
-func newObject(extra uintptr, valid map[string]values, fields []field) *object {
-	o := &object{fields: fields, extra: extra}
-	for i := range fields {
-		fields[i].label = `"` + fields[i].name + `":`
-		fields[i].valid = valid[fields[i].name]
-		h := hash(fields[i].name)
+func newObject(extra uintptr, valid map[string]values, rows []row) *object {
+	o := &object{extra: extra}
+	for i, r := range rows {
+		o.fields = append(o.fields, field{r, `"` + r.name + `":`, valid[r.name]})
+		h := hash(r.name)
 		for o.index[h%indexSize] != 0 {
 			h++
 		}

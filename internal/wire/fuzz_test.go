@@ -27,6 +27,7 @@ func seeds(f *testing.F) {
 		`{"url":"u","headers":{"b":["1"],"a":["2",null],"b":["3"],"c":null},"scores":{"b":1e-7,"a":-0.5e-1}}`,
 		`{"url":"u","links":[null,{"archived":false,"x":1},{"x":1,"url":"l","y":2}],"redirects":[{"url":"r"}]}`,
 		`{ "x" : [1, 2] ,"url":"u","body":"b\/\\\"\\", "title" : "\u0061","score":1.0, "body_base64" :null,"y":"<>"}`,
+		`{"url":"u","status_code":200,"links":5,"fetch_ms":-1,"body":"b"}`,
 		`{"url":"u","score":null,"relevant":true,"x":[{"":{}},[],-1.5E+3,true,false,null,"\u0000"]}`,
 	} {
 		f.Add([]byte(line))
@@ -96,8 +97,15 @@ func FuzzDecode(f *testing.F) {
 		}
 		rec, err := readLine(line, All)
 		if err != nil {
-			if _, ok := errors.AsType[*SyntaxError](err); !ok {
+			bad, ok := errors.AsType[*SyntaxError](err)
+			if !ok {
 				t.Fatalf("%v is no SyntaxError", err)
+			}
+			if bad.Outcome {
+				again, err := readLine([]byte(write(t, rec)), All)
+				if err != nil || again.URL != rec.URL || again.StatusCode != rec.StatusCode || again.Error == "" || again.Error != rec.Error {
+					t.Fatalf("the failed outcome is written as %s: %v", write(t, rec), err)
+				}
 			}
 		}
 		var want peer

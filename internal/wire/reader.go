@@ -56,7 +56,8 @@ func NewReader(src io.Reader, want Section) *Reader {
 //
 // The error is io.EOF at the end, a [*SyntaxError] for a line that is not a record,
 // after which the next Read continues with the next line, or an error of the source.
-// After an error rec is empty.
+// After an error rec is empty, unless the error says that it is an outcome
+// ([SyntaxError.Outcome]).
 func (r *Reader) Read(rec *Record) error {
 	for {
 		rec.Reset()
@@ -64,11 +65,12 @@ func (r *Reader) Read(rec *Record) error {
 		if err != nil {
 			return err
 		}
-		if len(rec.raw.line) == 0 {
+		line := rec.raw.line
+		if len(line) == 0 {
 			continue
 		}
 		if err := rec.decode(r.want, false); err != nil {
-			return &SyntaxError{r.line, err}
+			return &SyntaxError{r.line, err, rec.salvage(line, err)}
 		}
 		return nil
 	}
@@ -93,9 +95,40 @@ func (r *Record) unmarshal(line []byte, want Section, unchecked bool) error {
 	return r.decode(want, unchecked)
 }
 
+// salvage makes r the failed outcome of a line that could not be decoded because of err, as
+// [SyntaxError.Outcome] says. It keeps the fetch section if that is valid. If the line is not an
+// outcome or its address is malformed, salvage returns false and r is empty.
+func (r *Record) salvage(line []byte, err error) bool {
+	for _, valid := range []Section{Address | Fetch, Address} {
+		r.Reset()
+		r.raw.line = line
+		d := decoder{line: line, arena: r.raw.arena, wantedOnly: true}
+		if r.decodeWith(&d, valid) != nil {
+			continue
+		}
+		if !r.IsOutcome() || r.URL == "" {
+			break
+		}
+		status, reason := r.StatusCode, r.Error
+		r.Drop(All &^ valid)
+		r.StatusCode, r.Error = status, reason
+		if r.Error == "" {
+			r.Error, r.ErrorDetail = ErrorMalformed, err.Error()
+		}
+		r.Touch(Fetch)
+		return true
+	}
+	r.Reset()
+	return false
+}
+
 // decode decodes the line of r. After an error r is empty.
 func (r *Record) decode(want Section, unchecked bool) error {
 	d := decoder{line: r.raw.line, arena: r.raw.arena, unchecked: unchecked}
+	return r.decodeWith(&d, want)
+}
+
+func (r *Record) decodeWith(d *decoder, want Section) error {
 	err := d.record(r, want)
 	r.raw.arena, r.raw.droppedLinks = d.arena, d.dropped
 	if err != nil {
@@ -154,7 +187,7 @@ func (r *Reader) next(rec *Record) error {
 		line := trim(r.buf[r.at:i])
 		if len(line) > r.Limit {
 			r.at = rest
-			return &SyntaxError{r.line, tooLong(r.Limit)}
+			return &SyntaxError{Line: r.line, Err: tooLong(r.Limit)}
 		}
 		r.give(rec, line, rest)
 		return nil
@@ -227,7 +260,7 @@ func (r *Reader) discard() error {
 			break
 		}
 	}
-	return &SyntaxError{r.line, tooLong(r.Limit)}
+	return &SyntaxError{Line: r.line, Err: tooLong(r.Limit)}
 }
 
 // trim returns line without the white space around it.

@@ -139,3 +139,58 @@ func TestTheLongestListsOfStagesAreAccepted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A page whose fields are malformed costs that page: its address was fetched.
+func TestAnOutcomeWithMalformedFieldsIsAFailure(t *testing.T) {
+	const (
+		page     = `{"url":"u","depth":3,"status_code":200,"timestamp":"2026-11-25T00:00:00.000Z","x":[1],`
+		fetched  = `{"url":"u","depth":3,"x":[1],"timestamp":"2026-11-25T00:00:00.000Z","status_code":200,"content_length":0,"fetch_ms":0,"error":"malformed",`
+		answered = `{"url":"u","depth":3,"x":[1],"status_code":200,"content_length":0,"fetch_ms":0,"error":"malformed",`
+	)
+	for _, tt := range []struct{ fields, reason, written string }{
+		{`"links":5`, `links: '5' at byte 95 where [ is expected`, fetched},
+		{`"links":"x"`, `links: '"' at byte 95 where [ is expected`, fetched},
+		{`"links":[[]]`, `links: '[' at byte 96 where { is expected`, fetched},
+		{`"links":[{"url":"http://a/"},{"url":5}]`, `links: url: '5' at byte 123 where a string is expected`, fetched},
+		{`"title":"t","text":7,"score":0.5,"body":"b"`, `text: '7' at byte 106 where a string is expected`, fetched},
+		{`"score":"high"`, `score: '"' at byte 95 where a number is expected`, fetched},
+		{`"out_degree":-1`, `out_degree: -1 is out of range: it must be from 0 to 2147483647`, fetched},
+		{`"headers":[]`, `headers: '[' at byte 97 where { is expected`, answered},
+		{`"fetch_ms":-1`, `fetch_ms: -1 is out of range: it must be from 0 to 9007199254740991`, answered},
+	} {
+		rec := new(Record)
+		err := NewReader(strings.NewReader(page+tt.fields+"}"), All).Read(rec)
+		bad, ok := errors.AsType[*SyntaxError](err)
+		if !ok || !bad.Outcome || bad.Err.Error() != tt.reason {
+			t.Errorf("%s: error %v", tt.fields, err)
+			continue
+		}
+		if want := tt.written + `"error_detail":` + string(appendString(nil, tt.reason)) + "}\n"; write(t, rec) != want {
+			t.Errorf("%s is written as\n%s, want\n%s", tt.fields, write(t, rec), want)
+		}
+		if rec.Depth != 3 || rec.Text+rec.Body != "" || len(rec.Links) > 0 || rec.Score.Kind != Absent || !rec.Final() {
+			t.Errorf("%s: %+v", tt.fields, rec)
+		}
+	}
+	for _, line := range []string{
+		`{"url":"u","links":5}`,                                 // no outcome
+		`{"url":"u","status_code":99,"links":5}`,                // none that is valid
+		`{"url":5,"status_code":200,"links":5}`,                 // no address
+		`{"status_code":200,"query":"q","links":5}`,             // a query
+		`{"url":"u","depth":-1,"status_code":200,"links":5}`,    // the address section is malformed
+		`{"url":"u","status_code":200,"links":5`,                // no JSON
+		`{"url":"u","status_code":200,"links":[{]}`,             // no JSON
+		`{"url":"u","status_code":200,"links":[{}]} {"url":""}`, // more than an object
+	} {
+		rec := new(Record)
+		err := NewReader(strings.NewReader(line), All).Read(rec)
+		if bad, ok := errors.AsType[*SyntaxError](err); !ok || bad.Outcome || rec.URL != "" || rec.IsOutcome() {
+			t.Errorf("%s: %v, %+v", line, err, rec)
+		}
+	}
+	rec := new(Record)
+	NewReader(strings.NewReader(`{"url":"u","error":"timeout","links":5}`), All).Read(rec)
+	if rec.Error != ErrorTimeout || rec.Final() {
+		t.Errorf("a timeout with malformed links: %+v", rec)
+	}
+}

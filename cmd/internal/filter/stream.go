@@ -20,8 +20,9 @@ import (
 // same order.
 //
 // A malformed line is counted and skipped, and the first ones are reported by number; with
-// Strict it ends the command. It is an error if all lines are malformed. Reading stops at the
-// first error of the stream.
+// Strict it ends the command. If its address and outcome are valid, only its page is skipped: the
+// record is a failure ([wire.SyntaxError]). It is an error if all lines are malformed and none is
+// a failure. Reading stops at the first error of the stream.
 type Stream struct {
 	Name           string
 	Stdin          io.Reader
@@ -124,8 +125,13 @@ func (t *Tally) Skip(reason string) {
 	t.Skipped[reason]++
 }
 
-// Bad counts and logs a malformed line.
+// Bad counts and logs a malformed line. If it is the failed outcome of an address, only the page
+// is skipped, and the caller counts the record as read.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
+	if bad.Outcome {
+		t.report("pages", "skipped a page: its record has malformed fields", "line", bad.Line, "err", bad.Err)
+		return
+	}
 	t.report("malformed", "skipped a line that is no record", "line", bad.Line, "err", bad.Err)
 }
 
@@ -278,8 +284,8 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	return err
 }
 
-// Read reads the next record, skips malformed lines, and counts both. It returns io.EOF at the
-// end.
+// Read reads the next record, skips malformed lines that are not outcomes, and counts both. It
+// returns io.EOF at the end.
 func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 	for {
 		err := r.Read(rec)
@@ -290,6 +296,10 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 			return nil
 		case isBad && !s.Strict:
 			tally.Bad(bad)
+			if bad.Outcome {
+				tally.CountRead(rec)
+				return nil
+			}
 		case errors.Is(err, io.EOF):
 			return io.EOF
 		default:
