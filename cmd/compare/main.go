@@ -43,10 +43,12 @@ A plan has one statement a line; # begins a comment.
         an archive (a file, or a directory of them), the labels of its pages, and its
         links for judge -graph
   topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]
-        the pages of the web with this label are relevant; QUERY is a file of words,
+        the pages of the web with this label (%20 is a blank) are relevant; QUERY is a file of words,
         POSITIVE and NEGATIVE are files of addresses: relevant and other example pages
   seeds FILE SET...
         sets of seeds; {topic} and {set} in FILE are replaced by names
+  lacking TOPIC SET...
+        sets of seeds that a topic does not have: it is crawled from the others
   evolve NAME COMMAND
         a strategy of your own, which tracks can name: the rest of the line is a bash
         command that replaces evolve (see EVOLVE in crawl -h)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,9 +27,10 @@ type Plan struct {
 	strategies []string // those of evolve
 	webs       map[string]*web
 	topics     []*topic
-	seeds      [][2]string       // sets of seeds: a name, and a file with {topic} and {set} in its name
-	evolve     map[string]string // strategies by command
-	score      map[string]string // commands in the place of score
+	seeds      [][2]string        // sets of seeds: a name, and a file with {topic} and {set} in its name
+	lacking    map[[2]string]bool // topics without a set of seeds: both names
+	evolve     map[string]string  // strategies by command
+	score      map[string]string  // commands in the place of score
 	crawlers   []crawler
 	chance     []int  // random seeds
 	pages      int    // 0 for what judge -budget says
@@ -79,6 +81,7 @@ var statements = map[string]statement{
 	"web":       {"web NAME ARCHIVE LABELS [GRAPH]", 3, 4, (*Plan).readWeb},
 	"topic":     {"topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]", 4, 6, (*Plan).readTopic},
 	"seeds":     {"seeds FILE SET...", 2, 0, (*Plan).readSeeds},
+	"lacking":   {"lacking TOPIC SET...", 2, 0, (*Plan).readLacking},
 	"evolve":    {"evolve NAME COMMAND", 2, 2, (*Plan).readEvolve},
 	"score":     {"score NAME COMMAND", 2, 2, (*Plan).readScore},
 	"track":     {"track K|E|Q [STRATEGY...] [-FLAG...]", 1, 0, (*Plan).readTrack},
@@ -98,7 +101,7 @@ func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 	if err != nil {
 		return nil, misusef("cannot read the plan %s", file)
 	}
-	p := &Plan{file: file, data: data, strategies: strategies, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}}
+	p := &Plan{file: file, data: data, strategies: strategies, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}, lacking: map[[2]string]bool{}}
 	number := 0
 	for line := range strings.Lines(string(b)) {
 		number++
@@ -132,7 +135,7 @@ func (p *Plan) readLine(line string) error {
 	s, known := statements[key]
 	switch {
 	case !known:
-		return fmt.Errorf("%s: lines begin with web, topic, seeds, evolve, score, track, chance, pages or reference", key)
+		return fmt.Errorf("%s: lines begin with web, topic, seeds, lacking, evolve, score, track, chance, pages or reference", key)
 	case (key == "evolve" || key == "score") && len(words) > 1:
 		_, line, _ = strings.Cut(line, key)
 		_, line, _ = strings.Cut(line, words[0])
@@ -193,8 +196,11 @@ func (p *Plan) readWeb(words []string) error {
 }
 
 func (p *Plan) readTopic(words []string) error {
-	t := &topic{name: words[0], web: p.webs[words[1]], label: words[2], query: words[3]}
+	label, err := url.PathUnescape(words[2])
+	t := &topic{name: words[0], web: p.webs[words[1]], label: label, query: words[3]}
 	switch {
+	case err != nil:
+		return fmt.Errorf("label %s: %w", words[2], err)
 	case len(words) == 5:
 		return errForm
 	case len(words) == 6:
@@ -213,6 +219,20 @@ func (p *Plan) readSeeds(words []string) error {
 			return err
 		}
 		p.seeds = append(p.seeds, [2]string{name, words[0]})
+	}
+	return nil
+}
+
+// readLacking reads which sets of seeds a topic lacks.
+func (p *Plan) readLacking(words []string) error {
+	if !p.names["topic "+words[0]] {
+		return fmt.Errorf("topic %s is not defined above this line", words[0])
+	}
+	for _, set := range words[1:] {
+		if !p.names["set of seeds "+set] {
+			return fmt.Errorf("there is no set of seeds %s above this line", set)
+		}
+		p.lacking[[2]string{words[0], set}] = true
 	}
 	return nil
 }
@@ -327,6 +347,9 @@ func (p *Plan) listJobs() error {
 				return fmt.Errorf("track E needs example pages of %s: %s", t.name, statements["topic"].form)
 			}
 			for _, s := range p.seeds {
+				if p.lacking[[2]string{t.name, s[0]}] {
+					continue
+				}
 				set, seeds := s[0], strings.NewReplacer("{topic}", t.name, "{set}", s[0]).Replace(s[1])
 				if err := p.locate(&seeds); err != nil {
 					return err

@@ -47,7 +47,7 @@ const (
 	mixture        = 0.5  // weight of the second estimate, in standard deviations of the first
 	doubtful       = 0.08 // mean BM25 of seeds up to which none is trusted
 	trusted        = 0.18 // and from which those are that have as much
-	seedShare      = 0.5  // weight of trusted seeds among the examples
+	seedShare      = 0.7  // weight of trusted seeds among the examples
 	denseShare     = 0.8  // of the pages that are as near as half a trusted seed are examples
 	half           = 0.2  // BM25 that counts as a relevance of one half, without trusted seeds
 	levelShare     = 0.5  // the level of the irrelevant is at most this share of trusted seeds'

@@ -87,9 +87,9 @@ func NewDesign(examples []Example, width int) *Design {
 
 // Fit returns the model that minimises
 //
-//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + λ Σ sparse² + λ' Σ (dense − prior)²
+//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ sparse² + λ' Σ (dense − prior)²
 //
-// as far as o.Passes passes reach. The bias is held to 0 by one example.
+// as far as o.Passes passes reach.
 func (d *Design) Fit(targets []float64, o Options) Model {
 	m := Model{Sparse: make([]float64, d.width), Dense: make([]float64, len(o.Prior))}
 	copy(m.Dense, o.Prior)
@@ -117,7 +117,7 @@ func (d *Design) Fit(targets []float64, o Options) Model {
 }
 
 func (d *Design) fitBias(m *Model, left []float64) {
-	sum, weights := 0.0, 1.0
+	sum, weights := -m.Bias, 1.0
 	for i, e := range left {
 		w := d.examples[i].Weight
 		sum += float64(w * e)

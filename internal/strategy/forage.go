@@ -36,14 +36,14 @@ type forage struct {
 	model *forageModel // nil until it is fitted, and after a restoration
 	links linkFeatures
 
-	shares map[string]float64 // of the background's documents that have a stem
+	common map[string]float64 // the share of the background's documents that have a stem
 }
 
 // An extent is the size of the crawl at some time.
 type extent struct{ pages, aliases, terms int }
 
 func newForage() Strategy {
-	s := &forage{Window: 5, Evolve: true, Islands: true}
+	s := &forage{Window: 5, Islands: true}
 	s.weights = firstWeights
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.parts = []part{&s.foraged, &s.policy, s}
@@ -78,7 +78,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 	if err != nil {
 		return err
 	}
-	s.shares, _ = t.Background(words)
+	s.common, _ = t.Background(words)
 	if fresh { // a restored state need not name them
 		s.terms.saved = len(s.terms.names)
 	}

@@ -129,10 +129,10 @@ func (s *forage) fitRelevance(m *forageModel) {
 		}
 	}
 	q := s.query
-	if len(s.shares) > 0 {
+	if len(s.common) > 0 {
 		q.Share = make([]float64, s.at.terms)
 		for i, name := range s.terms.names[:s.at.terms] {
-			q.Share[i] = s.shares[name]
+			q.Share[i] = s.common[name]
 		}
 	}
 	m.pages = relevance.New(q, slices.Concat(seeds, pages), len(seeds), s.at.terms)

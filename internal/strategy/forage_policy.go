@@ -162,12 +162,13 @@ func fitnessOf(g genome, log []answered, decay []float64) float64 {
 
 // Islands. Each has its own order of the waiting addresses.
 const (
-	islandEvolved = iota
-	islandPlain
+	islandEvolved = iota // by the weighted signals
+	islandPlain          // by the most relevant parent and the words of the query
+	islandBreadth        // in the order of discovery
 	islandCount
 )
 
-var islandNames = [islandCount]string{"evolved", "plain"}
+var islandNames = [islandCount]string{"evolved", "plain", "breadth"}
 
 // A choice is an address of a generation.
 type choice struct {
@@ -179,10 +180,9 @@ type choice struct {
 func (c choice) island() string { return islandNames[c.by] }
 
 const (
-	shareNarrow      = 0.05 // difference of yields that triples the odds, about
-	shareFirst       = 0.5  // log-odds of the evolved island before anything is known
-	leastShare       = 0.15
-	mostShare        = 0.9
+	shareNarrow      = 0.1 // difference of yields by which odds grow e-fold
+	shareFirst       = 2.0 // log-odds of the evolved island before anything is known
+	leastShare       = 0.02
 	yieldDecay       = 0.985 // by which a page counts less than the one after it
 	yieldPrior       = 8     // pages
 	yieldHubs        = 0.25
@@ -204,13 +204,18 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 		}
 		return chosen
 	}
-	return interleave([islandCount][]int{evolved, highestPlaces(w.plain, n)}, s.share(), n)
+	oldest := make([]int, min(n, len(w.ids)))
+	for i := range oldest {
+		oldest[i] = i
+	}
+	return interleave([islandCount][]int{evolved, highestPlaces(w.plain, n), oldest}, s.shares(), n)
 }
 
-// share returns the share of the evolved island, by the yields of both.
-func (s *forage) share() float64 {
-	var yields, weights [islandCount]float64
-	decay := 1.0
+// yields returns what the pages of each island were worth, in the mean: of all that it would have
+// chosen, whichever did. Recent pages count more.
+func (s *forage) yields() (yields [islandCount]float64) {
+	var weights [islandCount]float64
+	sum, all, decay := 0.3, 1.0, 1.0
 	m := s.model
 	for i := len(s.log) - 1; i >= 0 && decay > 0.02; i-- {
 		place := int(m.places[s.log[i].id]) - 1
@@ -225,46 +230,60 @@ func (s *forage) share() float64 {
 			if s.log[i].islands>>k&1 == 1 {
 				yields[k] += float64(decay * worth)
 				weights[k] += decay
+				sum += float64(decay * worth)
+				all += decay
 			}
 		}
 		decay = float64(decay * yieldDecay)
 	}
-	all := (yields[0] + yields[1] + 0.3) / (weights[0] + weights[1] + 1)
 	for k := range yields {
-		yields[k] = (yields[k] + float64(yieldPrior*all)) / (weights[k] + yieldPrior)
+		yields[k] = (yields[k] + float64(yieldPrior*sum/all)) / (weights[k] + yieldPrior)
 	}
-	odds := (yields[islandEvolved]-yields[islandPlain])/shareNarrow + shareFirst
-	return max(leastShare, min(rounded(1/(1+math.Exp(-odds))), mostShare))
+	return yields
 }
 
-// interleave takes n addresses from the two lists, in the proportion of the first one's share.
-func interleave(lists [islandCount][]int, share float64, n int) (chosen []choice) {
-	of := [islandCount]float64{float64(share * float64(n)), float64((1 - share) * float64(n))}
+// shares returns the share of each island, by their yields.
+func (s *forage) shares() (shares [islandCount]float64) {
+	yields, sum := s.yields(), 0.0
+	for k, y := range yields {
+		odds := (y - yields[islandEvolved]) / shareNarrow
+		if k == islandEvolved {
+			odds = shareFirst
+		}
+		shares[k] = rounded(math.Exp(odds))
+		sum += shares[k]
+	}
+	for k := range shares {
+		shares[k] = leastShare + float64((1-islandCount*leastShare)*(shares[k]/sum))
+	}
+	return shares
+}
+
+// interleave takes n addresses from the lists, in the proportion of shares.
+func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (chosen []choice) {
 	marks := map[int]uint8{}
 	for k, list := range lists {
-		for rank, at := range list {
-			if r := float64(rank); r < of[k]+0.5 || r < of[1-k] {
-				marks[at] |= 1 << k
-			}
+		for _, at := range list[:min(len(list), int(shares[k]*float64(n)+1.5))] {
+			marks[at] |= 1 << k
 		}
 	}
 	taken := map[int]bool{}
 	var next [islandCount]int
-	var from [islandCount]float64
 	for len(chosen) < n {
-		k := islandEvolved
-		if next[k] == len(lists[k]) || next[islandPlain] < len(lists[islandPlain]) && float64(from[0]*(1-share)) > float64(from[1]*share) {
-			k = islandPlain
+		k, late := -1, math.Inf(1) // the island that is furthest behind its share
+		for i, list := range lists {
+			if next[i] < len(list) && (float64(next[i])+0.5)/shares[i] < late {
+				k, late = i, (float64(next[i])+0.5)/shares[i]
+			}
 		}
-		if next[k] == len(lists[k]) {
+		if k < 0 {
 			break
 		}
 		at := lists[k][next[k]]
 		next[k]++
-		from[k]++
 		if !taken[at] {
 			taken[at] = true
-			chosen = append(chosen, choice{at, k, marks[at]})
+			chosen = append(chosen, choice{at, k, marks[at] | 1<<k})
 		}
 	}
 	return chosen
@@ -305,17 +324,19 @@ func highestPlaces(scores []float64, n int) []int {
 	n = min(n, len(scores))
 	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
 	var top []int
+	bound := -1 // the worst of the n best so far, once there are n
 	for i := range scores {
-		if len(top) >= 2*n {
+		if bound >= 0 && worse(i, bound) > 0 || n == 0 {
+			continue
+		}
+		if top = append(top, i); len(top) == 2*n {
 			slices.SortFunc(top, worse)
 			top = top[:n]
-		}
-		if len(top) < n || worse(i, top[n-1]) < 0 || len(top) > n {
-			top = append(top, i)
+			bound = top[n-1]
 		}
 	}
 	slices.SortFunc(top, worse)
-	return top[:n]
+	return top[:min(n, len(top))]
 }
 
 // code writes or reads the decisions since the last delta, the population and the weights.

@@ -33,7 +33,7 @@ const (
 )
 
 var signalNames = [signals]string{"parents", "siblings", "spread", "words", "hub", "anchor", "address", "context",
-	"anchor-topic", "address-topic", "directory", "one-parent", "new-host"}
+	"topic", "path", "directory", "single", "host"}
 
 // A signalVector has a number for each signal.
 type signalVector [signals]float64

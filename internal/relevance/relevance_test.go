@@ -1,0 +1,116 @@
+package relevance
+
+import (
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+)
+
+// A corpus makes pages of 100 terms. Terms 0 and 1 are the query, 2 to 9 other words of the topic,
+// 10 to 99 words of all pages.
+type corpus struct{ rng *rand.Rand }
+
+// page returns a page with the query's words so often, and so many other words of the topic.
+func (c corpus) page(asked, topical int) Page {
+	count := map[int32]int32{}
+	for i := range asked {
+		count[int32(i%2)]++
+	}
+	for range topical {
+		count[2+int32(c.rng.IntN(8))]++
+	}
+	for range 100 - asked - topical {
+		count[10+int32(c.rng.IntN(90))]++
+	}
+	p := Page{Length: 100, Query: []int32{count[0], count[1]}}
+	for t := range int32(100) {
+		if n := count[t]; n > 0 {
+			p.Counts = append(p.Counts, Count{t, n})
+		}
+	}
+	return p
+}
+
+func (c corpus) pages(n, asked, topical int) (ps []Page) {
+	for range n {
+		ps = append(ps, c.page(asked, topical))
+	}
+	return ps
+}
+
+// query asks for terms 0 and 1, which are rare in the background.
+func query() Query {
+	q := Query{Terms: []int32{0, 1}, Weights: []float64{1, 1}, Share: make([]float64, 100)}
+	for t := range q.Share {
+		if t >= 10 {
+			q.Share[t] = 0.5
+		}
+	}
+	return q
+}
+
+func mean(m *Model, ps []Page) (sum float64) {
+	for i := range ps {
+		sum += m.Relevance(&ps[i]) / float64(len(ps))
+	}
+	return sum
+}
+
+// Pages of the topic are recognised by its other words, though they lack the query's.
+func TestWordsOfTheTopicAreLearned(t *testing.T) {
+	c := corpus{rand.New(rand.NewPCG(1, 1))}
+	asked, others, silent := c.pages(20, 6, 12), c.pages(60, 0, 0), c.pages(10, 0, 12)
+	m := New(query(), slices.Concat(others[:5], asked, others[5:]), 5, 100)
+	if m.seedTrust != 0 {
+		t.Errorf("seeds without the query's words are trusted by %g", m.seedTrust)
+	}
+	if a, s, o := mean(m, asked), mean(m, silent), mean(m, others); !(a > s && s > o+0.05) {
+		t.Errorf("relevance %.3f of pages with the query, %.3f of pages with words of the topic, %.3f of others", a, s, o)
+	}
+	if m.Level > mean(m, others)+0.02 {
+		t.Errorf("the level %.3f is above the %.3f of other pages", m.Level, mean(m, others))
+	}
+}
+
+// A crawl that begins among relevant pages does not take them for what is irrelevant. Nearly all
+// that it has fetched is relevant, with few of the query's words.
+func TestDenseStart(t *testing.T) {
+	c := corpus{rand.New(rand.NewPCG(2, 1))}
+	seeds, topical, full, others := c.pages(5, 2, 14), c.pages(60, 1, 14), c.pages(10, 10, 0), c.pages(40, 0, 0)
+	m := New(query(), slices.Concat(seeds, topical, full, others[:5]), 5, 100)
+	if m.seedTrust < 0.5 {
+		t.Errorf("seeds with the query's words are trusted by %g only", m.seedTrust)
+	}
+	if r := mean(m, topical); r < 1.3*m.Level {
+		t.Errorf("relevance %.3f of the seeds' kind of pages, at a level of %.3f", r, m.Level)
+	}
+	if r, o := mean(m, topical), mean(m, others); r < 2*o {
+		t.Errorf("relevance %.3f of the seeds' kind of pages, %.3f of others", r, o)
+	}
+}
+
+// Estimates are in [0, 1), the same for the same arguments, and defined for odd pages.
+func TestEstimatesAreBounded(t *testing.T) {
+	c := corpus{rand.New(rand.NewPCG(3, 1))}
+	empty := Page{Query: []int32{0, 0}}
+	full := Page{Counts: []Count{{0, 1 << 30}}, Length: 1 << 30, Query: []int32{math.MaxInt32, math.MaxInt32}}
+	unknown := Page{Counts: []Count{{5000, 3}}, Length: 3, Query: []int32{0, 0}}
+	for _, ps := range [][]Page{nil, {empty}, {full, empty}, c.pages(30, 3, 3), slices.Repeat([]Page{empty}, 20)} {
+		for _, q := range []Query{query(), {Terms: []int32{0, 1}, Weights: []float64{2, 0.5}}} {
+			m := New(q, ps, min(2, len(ps)), 100)
+			for _, p := range append([]Page{empty, full, unknown}, ps...) {
+				if r := m.Relevance(&p); !(0 <= r && r < 1) {
+					t.Errorf("relevance %v among %d pages", r, len(ps))
+				}
+			}
+			if !(0 <= m.Level && m.Level < 1) {
+				t.Errorf("level %v of %d pages", m.Level, len(ps))
+			}
+			if again := New(q, ps, min(2, len(ps)), 100); !reflect.DeepEqual(m, again) {
+				t.Error("the same arguments gave another model")
+			}
+		}
+	}
+}
