@@ -266,6 +266,15 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 			c.run(t, "whole")
 			whole := time.Since(begun)
 			rng := rand.New(rand.NewPCG(*seed, 0))
+			check := func() {
+				t.Helper()
+				if diff := cmp.Diff(c.files(t, "whole"), c.files(t, "killed")); diff != "" {
+					t.Errorf("a crawl that was killed has other files (+):\n%s", diff)
+				}
+				if temporary := c.files(t, "tmp"); len(temporary) > 0 {
+					t.Errorf("temporary files are left: %q", temporary)
+				}
+			}
 			killed := 0
 			for killed < kills {
 				cmd := c.command("killed")
@@ -280,10 +289,11 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					check()
 					if err := os.RemoveAll(filepath.Join(c.dir, "killed")); err != nil {
 						t.Fatal(err)
 					}
-				case <-time.After(time.Duration(rng.Float64() * float64(whole/3))):
+				case <-time.After(time.Duration(rng.Float64() * float64(whole))):
 					if err := killGroup(cmd); err != nil {
 						t.Fatal(err)
 					}
@@ -292,13 +302,7 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 				}
 			}
 			c.run(t, "killed")
-			got, want := c.files(t, "killed"), c.files(t, "whole")
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%d kills leave other files (+):\n%s", kills, diff)
-			}
-			if temporary := c.files(t, "tmp"); len(temporary) > 0 {
-				t.Errorf("temporary files are left: %q", temporary)
-			}
+			check()
 		})
 	}
 }

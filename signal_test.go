@@ -8,9 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -19,11 +23,86 @@ import (
 var signals = flag.Int("signals", 12, "the number of signals that crawls get at random moments")
 
 // A crawl that gets signals at random moments ends with the status of the signal and, resumed,
-// fetches what it would have fetched.
+// fetches what it would have fetched: in a replay the same pages in the same order, with the same
+// scores; live, where the order depends on the moment, the same set of pages.
 func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not interrupted in a short test")
 	}
+	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, web := range []string{"replay", "live"} {
+		for _, mode := range []string{"loop", "steady"} {
+			t.Run(web+" "+mode, func(t *testing.T) {
+				c := newComparison(t)
+				c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+				pages := c.order
+				if web == "replay" {
+					c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
+				} else {
+					pages = c.pages
+					site := httptest.NewServer(http.HandlerFunc(treeOfPages))
+					t.Cleanup(site.Close)
+					c.shell(t, "echo "+site.URL+"/1 >seeds.txt")
+					c.args = []string{script, "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}
+				}
+				if mode == "steady" {
+					c.args = append(c.args, "-steady")
+				}
+				c.interruptAtRandom(t, mode == "steady", pages)
+			})
+		}
+	}
+}
+
+// treeOfPages serves 31 pages. Page n links to the pages 2n and 2n+1.
+func treeOfPages(w http.ResponseWriter, r *http.Request) {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil || n < 1 || n > 31 {
+		http.NotFound(w, r)
+		return
+	}
+	time.Sleep(20 * time.Millisecond) // a signal then finds fetch at work
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>Jazz %d</title><p>saxophone", n)
+	for _, child := range []int{2 * n, 2*n + 1} {
+		if child <= 31 {
+			fmt.Fprintf(w, ` <a href="/%d">jazz %[1]d</a>`, child)
+		}
+	}
+}
+
+// pages returns the addresses of the pages that a run fetched, sorted, a line each.
+func (c *crawl) pages(t *testing.T, run string) []byte {
+	t.Helper()
+	return c.shell(t, fmt.Sprintf(`frontier export -store %s/frontier | grep '"status_code":200' | grep -o '"url":"[^"]*"' | sort`, run))
+}
+
+// loopMade returns a channel that receives a while after a steady crawl has made its named pipe
+// anew: then the processes of the pipeline are being started.
+func (c *crawl) loopMade(run string, after time.Duration) <-chan time.Time {
+	made := make(chan time.Time, 1)
+	name := filepath.Join(c.dir, run, "loop")
+	before, _ := os.Stat(name)
+	go func() {
+		for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(time.Millisecond) {
+			if info, err := os.Stat(name); err == nil && (before == nil || !info.ModTime().Equal(before.ModTime())) {
+				time.Sleep(after)
+				break
+			}
+		}
+		made <- time.Now()
+	}()
+	return made
+}
+
+// interruptAtRandom sends *signals signals to crawls and resumes them: at random moments, and every
+// other one while the processes of a steady crawl are being started. pages returns what a run has
+// fetched.
+func (c *crawl) interruptAtRandom(t *testing.T, steady bool, pages func(t *testing.T, run string) []byte) {
+	t.Helper()
 	kinds := []struct {
 		name   string
 		signal syscall.Signal
@@ -35,75 +114,81 @@ func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
 		{"HUP to the script", syscall.SIGHUP, false},
 		{"HUP to the group", syscall.SIGHUP, true},
 	}
-	for _, mode := range []string{"loop", "steady"} {
-		t.Run(mode, func(t *testing.T) {
-			c := newCrawl(t, "niche")
-			if mode == "steady" {
-				c.args = append(c.args, "-steady")
+	begun := time.Now()
+	c.run(t, "whole")
+	whole := time.Since(begun)
+	want := pages(t, "whole")
+	rng := rand.New(rand.NewPCG(*seed, uint64(len(c.args))))
+	statuses := map[string]int{}
+	runs := 0
+	for sent := 0; sent < *signals; {
+		kind := kinds[sent%len(kinds)]
+		cmd := c.command(fmt.Sprintf("run%d", runs))
+		ownGroup(cmd)
+		said, err := os.Create(filepath.Join(c.dir, "said")) // a file: Wait would wait for a pipe's last holder
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = said, said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		moment := time.After(time.Duration(rng.Float64() * float64(whole)))
+		if steady && sent%2 == 1 {
+			moment = c.loopMade(fmt.Sprintf("run%d", runs), time.Duration(rng.IntN(30))*time.Millisecond)
+		}
+		signalled := false
+		select {
+		case err = <-ended: // before the signal: the next signal finds another crawl
+		case <-moment:
+			sent++
+			signalled = true
+			pid := cmd.Process.Pid
+			if kind.group {
+				pid = -pid
 			}
-			begun := time.Now()
-			c.run(t, "whole")
-			whole := time.Since(begun)
-			want := c.order(t, "whole")
-			rng := rand.New(rand.NewPCG(*seed, uint64(len(mode))))
-			statuses := map[string]int{}
-			runs := 0
-			for sent := 0; sent < *signals; {
-				run := fmt.Sprintf("run%d", runs)
-				kind := kinds[sent%len(kinds)]
-				cmd := c.command(run)
-				ownGroup(cmd)
-				var out bytes.Buffer
-				cmd.Stdout, cmd.Stderr = &out, &out
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				ended := make(chan error, 1)
-				go func() { ended <- cmd.Wait() }()
-				var err error
-				select {
-				case err = <-ended: // before the signal: the next signal finds another crawl
-				case <-time.After(time.Duration(rng.Float64() * float64(whole))):
-					sent++
-					pid := cmd.Process.Pid
-					if kind.group {
-						pid = -pid
-					}
-					if err := syscall.Kill(pid, kind.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-						t.Fatal(err)
-					}
-					select {
-					case err = <-ended:
-					case <-time.After(time.Minute):
-						killGroup(cmd)
-						t.Fatalf("%s: the crawl does not end:\n%s", kind.name, out.Bytes())
-					}
-				}
-				status := 0
-				if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-					status = shellStatus(e.ProcessState)
-				}
-				statuses[fmt.Sprintf("%s: %d", kind.name, status)]++
-				_, begun := os.Stat(filepath.Join(c.dir, run, "stop_reason"))
-				switch {
-				case status == 0:
-					runs++
-				case status == 128+int(kind.signal) || kind.signal == syscall.SIGHUP && status == 143:
-				default:
-					t.Errorf("%s: status %d (stop_reason: %v):\n%s", kind.name, status, begun == nil, out.Bytes())
-				}
+			if err := syscall.Kill(pid, kind.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+				t.Fatal(err)
 			}
-			last := fmt.Sprintf("run%d", runs)
-			c.run(t, last)
-			for i := range runs + 1 {
-				if got := c.order(t, fmt.Sprintf("run%d", i)); !bytes.Equal(got, want) {
-					t.Errorf("interrupted, the crawl fetched\n%s\ninstead of\n%s", got, want)
-				}
-				if left := c.litter(t, fmt.Sprintf("run%d", i)); len(left) > 0 {
-					t.Errorf("%s are left", left)
-				}
+			select {
+			case err = <-ended:
+			case <-time.After(time.Minute):
+				killGroup(cmd)
+				t.Fatalf("%s: the crawl does not end:\n%s", kind.name, printed(said))
 			}
-			t.Logf("%d signals, %d crawls: %v", *signals, runs+1, statuses)
-		})
+		}
+		status := 0
+		if e := (*exec.ExitError)(nil); errors.As(err, &e) {
+			status = shellStatus(e.ProcessState)
+		}
+		if signalled {
+			statuses[fmt.Sprintf("%s: %d", kind.name, status)]++
+		}
+		switch {
+		case status == 0:
+			runs++
+		case !signalled:
+			t.Fatalf("status %d without a signal:\n%s", status, printed(said))
+		case status == 128+int(kind.signal):
+			// For HUP, this is before the script has set its trap, which exits with 143, or while it
+			// starts a pipeline.
+		case kind.signal == syscall.SIGHUP && status == 143:
+		default:
+			t.Errorf("%s: status %d:\n%s", kind.name, status, printed(said))
+		}
+		said.Close()
 	}
+	c.run(t, fmt.Sprintf("run%d", runs))
+	for i := range runs + 1 {
+		run := fmt.Sprintf("run%d", i)
+		if got := pages(t, run); !bytes.Equal(got, want) {
+			t.Errorf("interrupted, the crawl fetched\n%s\ninstead of\n%s", got, want)
+		}
+		if left := c.litter(t, run); len(left) > 0 {
+			t.Errorf("%s are left", left)
+		}
+	}
+	t.Logf("%d signals, %d crawls, %d lines: %v", *signals, runs+1, bytes.Count(want, []byte("\n")), statuses)
 }
