@@ -12,7 +12,6 @@ import (
 	"spoor/internal/graph"
 	"spoor/internal/relevance"
 	"spoor/internal/text"
-	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -311,18 +310,20 @@ func (f *foraged) fitDirectories(web *graph.Graph) {
 	}
 }
 
-func (f *foraged) innermost(url string) int32 {
-	host := weburl.Host(url)
-	dir := f.enter(host, -1)
+// innermost returns the directory of an address, which is numbered with those that it is in.
+func (f *foraged) innermost(url string) (dir int32) {
 	_, path, _ := strings.Cut(url, "://")
 	path, _, _ = strings.Cut(path, "?")
-	segments := strings.Split(path, "/")
-	name := host
-	for _, segment := range segments[1:max(1, min(len(segments)-1, maxLevels))] {
-		name += "/" + segment
-		if inner := f.enter(name, dir); inner >= 0 {
+	dir = -1
+	for end, levels := 0, 0; levels < maxLevels; levels++ {
+		n := strings.IndexByte(path[end:], '/')
+		if n < 0 {
+			break
+		}
+		if inner := f.enter(path[:end+n], dir); inner >= 0 {
 			dir = inner
 		}
+		end += n + 1
 	}
 	return dir
 }
