@@ -45,7 +45,7 @@ const imports = `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
 // network, files, processes, clock or log.
-var pure = []string{"text", "genetic", "niche", "graph", "fitness", "robots", "weburl", "trap", "judge", "background"}
+var pure = []string{"text", "genetic", "niche", "graph", "ridge", "relevance", "fitness", "robots", "weburl", "trap", "judge", "background"}
 
 // impure are the packages of the standard library that neither a pure package nor any
 // package outside the standard library that it imports, directly or indirectly, may
