@@ -57,8 +57,9 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Waiting:       func(until time.Time) error { c.View.Waiting(until); return nil },
 	}
 	v.Request.N = s.Size
+	parent := os.Getppid()
 	served, err := v.Serve(ctx)
-	if err == nil {
+	if err == nil && os.Getppid() == parent { // a script that was killed does not read it
 		err = c.Dir.overwrite(endFile, served.End)
 	}
 	return err
@@ -80,16 +81,16 @@ func (s *Settings) timeout() time.Duration {
 
 // finishSteady ends a steady crawl whose pipeline has ended.
 func (c *Crawl) finishSteady(status, interrupted int) error {
-	os.Remove(c.Dir.Path(loopFile))
-	if c.now.step == "" {
-		return nil
-	}
 	name := c.Dir.Path(endFile)
 	reason, err := readSmall(name)
 	if err != nil {
 		return err
 	}
+	os.Remove(c.Dir.Path(loopFile))
 	os.Remove(name)
+	if c.now.step == "" {
+		return nil
+	}
 	ended, err := c.Dir.loadEnded()
 	if err != nil {
 		return err
