@@ -74,7 +74,7 @@ func (r *Replay) original(ref *referral) (Capture, bool) {
 	return c, ok
 }
 
-// urls returns the URLs of which the original may be a capture, the likelier one first.
+// urls returns the URLs under which the original may have been captured, the most likely one first.
 func (ref *referral) urls() []string {
 	if u, err := weburl.Canonical(ref.url); err == nil && u != ref.URL {
 		return []string{u, ref.URL}

@@ -21,7 +21,7 @@ import (
 
 //go:generate go run make.go
 
-// The collection of which the table was made.
+// Documents and AverageLength describe the documents that the table was made from.
 const (
 	Documents     = 10691 // number of documents
 	AverageLength = 426.9 // words that are not stop words, for each document

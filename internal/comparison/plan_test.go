@@ -55,9 +55,26 @@ func TestTrackWithoutStrategiesHasAllOfEvolve(t *testing.T) {
 	}
 }
 
+// A topic is crawled from the sets of seeds that it does not lack, and a label may have blanks.
+func TestATopicMayLackSeedsAndHaveALabelOfWords(t *testing.T) {
+	p, err := readPlan(t, "topic tea hosts green%20tea query\nseeds easy other\nlacking tea other\ntrack K niche\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Jobs(), []string{"K.niche.jazz.easy.1", "K.niche.jazz.other.1", "K.niche.tea.easy.1"}; !slices.Equal(got, want) {
+		t.Errorf("the crawls are %q, want %q", got, want)
+	}
+	if got := p.topics[1].label; got != "green tea" {
+		t.Errorf("the label is %q", got)
+	}
+}
+
 func TestWrongLineIsNamed(t *testing.T) {
 	for line, want := range map[string]string{
 		"topic tea hosts tea query positive": "test.plan:4: topic NAME WEB",
+		"topic tea hosts %zz query":          "label %zz",
+		"lacking tea easy":                   "topic tea is not defined",
+		"lacking jazz hard":                  "no set of seeds hard",
 		"pages 0":                            "test.plan:4: pages N",
 		"evolve mine # cat":                  "test.plan:4: evolve NAME COMMAND",
 		"track E niche":                      "test.plan: track E needs example pages of jazz",

@@ -83,8 +83,8 @@ func (m *Model) IDF(term int32) float64 {
 	return m.idf[len(m.idf)-1] // of a term that no page has
 }
 
-// New returns the model of a crawl that has fetched pages, of which the first seeds ones were its
-// seeds. terms is a number above all terms.
+// New returns the model of a crawl that has fetched pages. The first of them, as many as seeds says,
+// are its seeds. terms is a number above all terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)

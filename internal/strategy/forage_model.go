@@ -19,7 +19,7 @@ type forageModel struct {
 	alias  int     // and aliases
 
 	pages     *relevance.Model
-	asked     []float64 // by term of the query: its weight, all of which sum to their number
+	asked     []float64 // by term of the query: its weight; the mean of all is 1
 	relevance []float64 // by place
 	spread    []float64 // by graph.ID; addresses discovered later have none
 

@@ -162,13 +162,13 @@ func fitnessOf(g genome, log []answered, decay []float64) float64 {
 
 // Islands. Each has its own order of the waiting addresses.
 const (
-	islandEvolved = iota // by the weighted signals
-	islandPlain          // by the most relevant parent and the words of the query
-	islandBreadth        // in the order of discovery
+	islandWeighted = iota // by the weighted signals
+	islandPlain           // by the most relevant parent and the words of the query
+	islandBreadth         // in the order of discovery
 	islandCount
 )
 
-var islandNames = [islandCount]string{"evolved", "plain", "breadth"}
+var islandNames = [islandCount]string{"weighted", "plain", "breadth"}
 
 // A choice is an address of a generation.
 type choice struct {
@@ -180,8 +180,8 @@ type choice struct {
 func (c choice) island() string { return islandNames[c.by] }
 
 const (
-	shareNarrow      = 0.1 // difference of yields by which odds grow e-fold
-	shareFirst       = 2.0 // log-odds of the evolved island before anything is known
+	yieldScale       = 0.1 // difference of yields by which the odds of an island grow e-fold
+	shareFirst       = 2.0 // log-odds of the weighted island before anything is known
 	leastShare       = 0.02
 	yieldDecay       = 0.985 // by which a page counts less than the one after it
 	yieldPrior       = 8     // pages
@@ -197,9 +197,9 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 			scores[i] += float64(s.weights[k] * z)
 		}
 	}
-	evolved := s.diverse(w, scores, n)
+	weighted := s.diverse(w, scores, n)
 	if !s.Islands {
-		for _, at := range evolved {
+		for _, at := range weighted {
 			chosen = append(chosen, choice{at: at})
 		}
 		return chosen
@@ -208,7 +208,7 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 	for i := range oldest {
 		oldest[i] = i
 	}
-	return interleave([islandCount][]int{evolved, highestPlaces(w.plain, n), oldest}, s.shares(), n)
+	return interleave([islandCount][]int{weighted, highestPlaces(w.plain, n), oldest}, s.shares(), n)
 }
 
 // yields returns what the pages of each island were worth, in the mean: of all that it would have
@@ -246,8 +246,8 @@ func (s *forage) yields() (yields [islandCount]float64) {
 func (s *forage) shares() (shares [islandCount]float64) {
 	yields, sum := s.yields(), 0.0
 	for k, y := range yields {
-		odds := (y - yields[islandEvolved]) / shareNarrow
-		if k == islandEvolved {
+		odds := (y - yields[islandWeighted]) / yieldScale
+		if k == islandWeighted {
 			odds = shareFirst
 		}
 		shares[k] = rounded(math.Exp(odds))

@@ -135,12 +135,12 @@ func TestIslandsShareAGeneration(t *testing.T) {
 	for _, c := range chosen {
 		by[c.by]++
 		at = append(at, c.at)
-		if c.at == 0 && c.islands != 1<<islandEvolved|1<<islandPlain {
+		if c.at == 0 && c.islands != 1<<islandWeighted|1<<islandPlain {
 			t.Errorf("address 0 is marked as that of islands %b", c.islands)
 		}
 	}
 	slices.Sort(at)
-	if len(slices.Compact(at)) != 10 || by[islandEvolved] < 5 || by[islandPlain] < 2 || by[islandBreadth] != 2 {
+	if len(slices.Compact(at)) != 10 || by[islandWeighted] < 5 || by[islandPlain] < 2 || by[islandBreadth] != 2 {
 		t.Errorf("the islands chose %v, in all %v", by, at)
 	}
 	if rest := interleave([islandCount][]int{{1}, {1}, nil}, [islandCount]float64{0.9, 0.05, 0.05}, 10); len(rest) != 1 {
