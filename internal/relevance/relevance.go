@@ -148,7 +148,7 @@ func (m *Model) normalise() {
 
 // bm25 returns the BM25 of a page, in [0, 1]: 1 is that of a page that consists of the query.
 func (m *Model) bm25(p *Page) float64 {
-	k := k1 * (1 - b + float64(b*float64(p.Length)/m.average))
+	k := float64(k1 * (1 - b + float64(b*float64(p.Length)/m.average)))
 	sum := 0.0
 	for i, t := range m.query.Terms {
 		if f := float64(p.Query[i]); f > 0 {

@@ -263,7 +263,7 @@ func (s *forage) shares() (shares [islandCount]float64) {
 func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (chosen []choice) {
 	marks := map[int]uint8{}
 	for k, list := range lists {
-		for _, at := range list[:min(len(list), int(shares[k]*float64(n)+1.5))] {
+		for _, at := range list[:min(len(list), int(float64(shares[k]*float64(n))+1.5))] {
 			marks[at] |= 1 << k
 		}
 	}
