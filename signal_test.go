@@ -84,7 +84,7 @@ func (c *crawl) pages(t *testing.T, run string) []byte {
 // anew: then the processes of the pipeline are being started.
 func (c *crawl) loopMade(run string, after time.Duration) <-chan time.Time {
 	made := make(chan time.Time, 1)
-	name := filepath.Join(c.dir, run, "loop")
+	name := filepath.Join(c.dir, run, "loop.part")
 	before, _ := os.Stat(name)
 	go func() {
 		for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(time.Millisecond) {

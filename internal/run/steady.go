@@ -16,7 +16,8 @@ import (
 // A steady crawl is one pipeline whose output is its input, through a named pipe: the processes
 // frontier, fetch, parse, score and evolve run for all generations.
 
-const loopFile = "loop"
+// loopFile is the named pipe. Its suffix makes the next run remove it, if this one is killed.
+const loopFile = "loop" + partSuffix
 
 // endFile holds the reason for which the server of a steady crawl has ended it.
 const endFile = "end" + partSuffix
