@@ -20,27 +20,27 @@ import (
 // This is a statement of policy: change the code to fit it, not it to fit the
 // code. A new package must be placed here before others can import it.
 const imports = `
-	# The floor imports nothing of ours. gosite is a web site of its own and knows
+	# The base imports no other package of this module. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	floor = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background
-	floor gosite:
+	base = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background
+	base gosite:
 
-	# The row above the floor imports only the floor; its packages do not import each other.
+	# The row above the base imports only the base; its packages do not import each other.
 	# Commands give graphs and documents to judge, search and report.
 	second = page topic fitness frontier polite web archive search judge report interchange
-	second: floor
+	second: base
 
 	# Only strategy knows both the record and the mathematics. A strategy that wants
 	# fresh addresses emits a query.
-	strategy: floor fitness topic
+	strategy: base fitness topic
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
 	application = run crawler closedweb collection comparison measure pageindex
-	application: floor second strategy application
+	application: base second strategy application
 
-	# What all commands share knows the record and nothing above the floor.
-	cmd/internal/filter: floor
+	# What all commands share knows the record and nothing above the base.
+	cmd/internal/filter: base
 `
 
 // pure packages compute: their results depend on their arguments alone, so they use no

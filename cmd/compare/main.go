@@ -56,7 +56,7 @@ A plan has one statement a line; # begins a comment.
         the rest of the line is a bash command that replaces score (see SCORE in crawl -h)
         in tracks with -score NAME
   track K|E|Q [STRATEGY...] [-FLAG...]
-        crawl with these strategies (default: all of evolve -strategies). The crawls have
+        crawl with these strategies (default: all of evolve -strategies). Each crawl is given
         K  the words of the query
         E  the example pages too; the measure is a classifier trained on them, unless
            -fitness is given

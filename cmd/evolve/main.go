@@ -28,12 +28,12 @@
 //
 // # Windows
 //
-// With -window N evolve does not end after a generation. It reads windows, each ended by a
-// window mark of frontier serve with the number of the generation, and for each writes what a
-// run with -generation would write, and then the mark. A mark before the first record says
-// where to resume: the state after that generation is restored, so that a window that is read
-// again after a crash gives the same bytes. No addresses are bred from records after the last
-// mark.
+// With -window N evolve does not end after a generation. Its input is a sequence of windows. Each
+// ends with a window mark of frontier serve, which holds the number of the generation. For each
+// window evolve writes what a run with -generation would write, and then the mark. A mark before
+// the first record says where to resume: the state after that generation is restored, so that a
+// window that is read again after a crash gives the same bytes. No addresses are bred from records
+// after the last mark.
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
 // output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic

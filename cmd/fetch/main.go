@@ -24,10 +24,11 @@
 // not_before (frontier next -horizon), unless that is after -deadline or more than a day
 // away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
 // not answer, everything on the host is forbidden until robots.txt is fetched again: an
-// hour later, or when the host it redirects to may be requested. Its addresses are returned
-// likewise, and so is an address that redirects to a host that must not be requested yet:
-// not_before is that of the host of final_url, and a frontier keeps the address until then.
-// The error "robots" means that a rule forbids the address.
+// hour later, or when the host it redirects to may be requested. The addresses of that host are
+// returned with the error "budget" and not_before. An address that redirects to a host that must
+// not be requested yet is returned in the same way: its not_before is that of the host of
+// final_url, and a frontier does not lease the address before then. The error "robots" means that a
+// rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
 // DIR/polite.ndjson: when each may be requested again, its failures and back-off.
@@ -39,13 +40,13 @@
 // or one of another version, is reported and replaced. A robots.txt that was cached is
 // not archived again.
 //
-// Two flags decide which hosts are requested. Addresses that are not on the public
-// internet, including loopback, are refused when connecting, whatever name or redirect
-// led there, unless -allow-private is given. Hosts other than loopback are requested only
-// with -contact, so that their owners can reach you, and only with a -delay above 0. Each
-// refused address has the error blocked_address, and the closing line counts those refused
-// because -contact or -delay is missing (policy_refused). Refused addresses cause no
-// pause. If all addresses are refused, the exit status is 2.
+// Three flags decide which hosts are requested. Addresses that are not on the public internet,
+// including loopback, are refused when connecting, whatever name or redirect led there, unless
+// -allow-private is given. Hosts other than loopback are requested only with -contact, so that
+// their owners can reach you, and only with a -delay above 0. Each refused address has the error
+// blocked_address, and the last line on stderr counts those refused because -contact or -delay is
+// missing (policy_refused). Refused addresses cause no pause. If all addresses are refused, the
+// exit status is 2.
 //
 // Ports on which other services are usual, such as 22, 25 and 6667, are never requested:
 // those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
@@ -87,11 +88,11 @@
 // sitemap, however they are spelled (127.1, 0x7f000001, [::ffff:127.0.0.1]), are refused
 // before anything is sent to it, unless -allow-private is given. With socks5, names are
 // resolved locally and their addresses are refused as without a proxy. The other three
-// resolve names themselves: fetch cannot see the addresses, so the proxy must prevent that
-// other names lead into a private network. The ip of a record is that of the server,
-// and is missing if only the proxy knows it. If the proxy cannot reach a server, that is
-// the error connect, and the host is not blamed. If the proxy cannot be reached or
-// rejects the password, the run ends, and what is not done is returned (budget).
+// resolve names themselves: fetch cannot see the addresses, so the proxy must prevent other names
+// from leading into a private network. The ip of a record is that of the server, and is missing if
+// only the proxy knows it. If the proxy cannot reach a server, the error is connect, and it does
+// not count as a failure of the host. If the proxy cannot be reached or rejects the password, the
+// run ends, and what is not done is returned (budget).
 //
 // # WARC
 //
@@ -127,9 +128,9 @@
 // are taken: a sitemap may be anywhere, but speaks only for the origin that listed it. An
 // origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
 // error_detail says what was omitted, without an error. -max-body applies only to sitemaps
-// that -archive-first reads from an archive; others are read, and archived, up to the
-// 50 MiB that the protocol allows, as received and as decoded. Sitemaps that exceed the
-// size limit of pages are received one at a time.
+// that -archive-first reads from an archive; all others are read and archived up to 50 MiB, the
+// limit of the protocol, which applies both to the received and to the decoded body. Sitemaps that
+// exceed the size limit of pages are received one at a time.
 //
 // A sitemap that could not be fetched, because its host was held, there was no memory or
 // the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
@@ -159,7 +160,7 @@
 // With -all, fetch reads no addresses and writes a record for every response in the
 // archives, in the order of the files, except revisits. One archive may be stdin
 // (-archive -), unless it is a WACZ. A fault in an archive affects only the records in that
-// place: each is reported, and the closing line counts them.
+// place: each is reported, and the last line on stderr counts them.
 //
 // # Record
 //
@@ -168,9 +169,8 @@
 // body. The digest is that of the WARC file: of the payload as received, with chunks and
 // content coding. A line with a query but no url is passed on.
 //
-// Of headers of more than 32 KiB in total, or more than 1,000 names, the longest are
-// omitted from the record: error_detail says how many, without an error. The WARC file
-// has them.
+// If the headers exceed 32 KiB in total or 1,000 names, the longest are omitted from the record:
+// error_detail says how many, without an error. The WARC file has them.
 //
 // # Example
 //

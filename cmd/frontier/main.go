@@ -25,7 +25,7 @@
 //     that generation the one with the highest priority (absent is 0), then with the smaller
 //     depth; priority null withdraws the URL until a later generation proposes it again;
 //     once a URL has a final outcome, its lineage is that of the outcome;
-//   - of the parents in all records, the 16 smallest are kept;
+//   - of the parents in all records, the first 16 in the order of URLs are kept;
 //   - a final outcome makes url, final_url and every redirect between them
 //     visited, or skipped if it is an error; they wait again only with -recrawl;
 //   - after a temporary failure (dns, connect, tls, timeout, http, 429, 5xx) the URL waits
@@ -37,12 +37,11 @@
 //
 // Plain URLs are seeds: they are leased in their order, before all other addresses. With
 // -summary FILE add writes counts of its input and of the content of the store, as one
-// JSON object. Queries without url are for search: they are counted and ignored. Of an
-// outcome, unknown fields and the simhash are stored, but neither the body nor the rest of
-// the parse section. An address longer than 512 KiB is refused. An outcome of that length is
-// shortened instead, because its address would otherwise be fetched again and again: its
-// headers are dropped and, if it is still too long, all fields that neither the store nor a
-// strategy uses.
+// JSON object. Queries without url are for search: they are counted and ignored. The store keeps
+// the unknown fields and the simhash of an outcome, but not its body or the rest of its parse
+// section. An address longer than 512 KiB is refused. An outcome of that length is shortened
+// instead, because its address would otherwise be fetched again and again: its headers are dropped
+// and, if it is still too long, all fields that neither the store nor a strategy uses.
 //
 // With -traps add excludes crawler traps: URLs that a site generates without end and that
 // lead to nothing new. Seeds and leased URLs are never excluded. An excluded URL is skipped,
@@ -68,9 +67,9 @@
 //   - trap_duplicates: in its part of the host (URLs with the same parameters, with other
 //     numbers in the path, or with the same last path segment anywhere), at least eight
 //     fetched pages, and at least three of four, are near-duplicates of pages with shorter
-//     URLs: their simhashes differ in at most three of 64 bits. Or the same is true of at
-//     least 16 pages, and of seven of eight, in its directory or a directory above, except
-//     for the root.
+//     URLs: their simhashes differ in at most three of 64 bits. Or at least 16 pages, and at
+//     least seven of eight, in its directory or in a directory above it (not the root) are such
+//     near-duplicates.
 //
 // All URLs that were added since the last generation was leased are checked together, the
 // best addresses first, so that neither order nor repetition matters between two commits.
@@ -127,8 +126,8 @@
 // others. It adds the proposal of each URL again, with the new priority (which may be null)
 // and the next higher revision. Within a generation the highest revision counts; a later
 // generation replaces it. Forget removes URLs from the store; if they are added again, they
-// are new. It is the only command whose effect depends on order: it removes only what was
-// added before it.
+// are new. The effects of reprioritise and forget depend on order: they change only what was
+// added before.
 //
 // # Example
 //

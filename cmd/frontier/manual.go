@@ -211,8 +211,8 @@ status), or if add -traps excluded it as a crawler trap:
     trap_calendar    differs from 64 other URLs only in dates, and was found on one of
                      them
     trap_parameters  all its parameters, with their values, occur in other URLs with the
-                     same path; these outnumber the parameters by 16 or more, and it
-                     was found on one of them
+                     same path; there are at least 16 more such URLs than pairs of parameter and
+                     value in them; and it was found on one of them
     trap_duplicates  in a part of the host where most pages are near-duplicates
 
 It is also skipped if it exceeds -max-per-host (host_budget) or -max-per-niche
@@ -269,7 +269,7 @@ Out:  nothing; counts on stderr
 Among records of one generation, add keeps the highest priority; reprioritise may also
 lower it. A record of a later generation still replaces the priority. Lineage and all other fields
 stay. URLs that are unknown, visited or skipped are counted and left as they are.
-Adding the same records again changes nothing.
+Repeating the command with the same records changes nothing.
 
 Example:
 

@@ -17,8 +17,8 @@
 //
 // # Records
 //
-// Input: the records of a crawl in the order of fetching, as score writes them. Of a run
-// directory of scripts/crawl, all generations are read. A plain list of addresses is a
+// Input: the records of a crawl in the order of fetching, as score writes them. If it is a
+// run directory of scripts/crawl, all its generations are read. A plain list of addresses is a
 // crawl that fetched one after the other.
 //
 // Output: every record unchanged (with -brief: without text, links and body), with
@@ -90,8 +90,9 @@
 //	mean_score      mean of the field score of the records
 //	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a
 //	                waiting link is relevant, and fetches relevant ones first
-//	seeing_children the same for a crawler that sees one link further, and adds 0.6·min(1, k/5)
-//	                for k relevant pages that the page links to
+//	seeing_children the same for a crawler that also sees one link further: it ranks a link by
+//	                1 if its target is relevant, plus 0.6·min(1, k/5) if the target links to k
+//	                relevant pages that are neither fetched nor waiting
 //	clairvoyant_recall   recall of the clairvoyant crawler at T
 //	label seeds graph    the label; number of seeds in the web; archive or graph file
 //	harvest_at recall_at by cost: 100, 200, 500, 1000 and so on, up to T

@@ -22,9 +22,9 @@ Usage: judge table [flags] [FILE...] < results
 
 In:   a line of JSON for each run: results.ndjson of scripts/compare, or files of judge
       -summary. The fields are name, track, web, topic, seeds (the set of seeds), seed (of
-      random numbers), T, R and the measures of judge -summary. The default of name is the
-      directory of a file judge.json, or the file without extensions; that of topic is
-      the label; seeds may be a number; other fields may be absent
+      random numbers), T, R and the measures of judge -summary. If name is missing, it is the name
+      of the directory for a file judge.json, and otherwise the file name without extensions; if
+      topic is missing, it is the label; seeds may be a number; other fields may be absent
 Out:  a Markdown table for each track, the best first, and an explanation of its columns;
       with -format ndjson a line for each strategy
 

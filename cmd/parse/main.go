@@ -30,7 +30,8 @@
 // For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
 // The charset is that of a byte order mark, of the header, of the page's own declaration, or
 // detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declaration that
-// contradicts the bytes is ignored: UTF-8 if they are not UTF-8, a western charset if they are.
+// contradicts the bytes is ignored: UTF-8 if most non-ASCII characters are not UTF-8, and a western
+// charset if the page is valid UTF-8.
 //
 // Links are the http and https targets of the elements a, area, frame, iframe and meta refresh,
 // and of link elements for the same page in other languages (rel=alternate with a hreflang)
@@ -74,11 +75,11 @@
 // Several selectors may have the same name. An element that matches is read even if it is not
 // visible, such as a script.
 //
-// All selectors together take at most 268,435,456 steps a page, some seconds. Only hostile
-// pages and lists of about 16,000 elements searched with :nth-child and the like take more. A
-// step is about the inspection of one sibling. At the limit, the field being searched and those
-// after it, by name, are missing: error_detail lists them, without an error, and the closing
-// line counts such pages as incomplete_fields.
+// All selectors together may take 2^28 steps on a page, which is some seconds. A step is roughly
+// the inspection of one sibling. Only hostile pages, and lists of about 16,000 elements searched
+// with :nth-child and the like, reach the limit. At the limit, the field being searched and those
+// after it, by name, are missing: error_detail lists them, without an error, and the last line on stderr
+// counts such pages as incomplete_fields.
 //
 // # Archives
 //
@@ -100,7 +101,7 @@
 // A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than
 // 512, and pages whose tree would be far larger than the page, are parsed without a tree:
 // links, text and meta elements are as usual, fields are absent, and paths are approximate.
-// With -select, the closing line counts them as flat. XML is parsed as HTML, except for CDATA
+// With -select, the last line on stderr counts them as flat. XML is parsed as HTML, except for CDATA
 // and self-closing elements. Style sheets are not read, so hidden text is text. Languages are
 // detected by their most common words, which takes a few dozen words of text, or by their
 // script; some forty are known. Main content is designed for articles; for a list of links or
@@ -139,9 +140,9 @@ and deduplicated. Each has anchor, context (25 words on each side, a newline in 
 of the anchor), rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With
 -within, links that the archives do not have get archived:false.
 
-The selectors of -select take at most 268,435,456 steps a page, some seconds. At
-the limit, the remaining fields are missing: error_detail lists them, without an
-error, and the closing line counts such pages as incomplete_fields.
+Matching the selectors of -select on a page is limited to 2^28 steps, which is some seconds. At the
+limit, the remaining fields are missing: error_detail lists them, without an error, and the last
+line on stderr counts such pages as incomplete_fields.
 
 With -main, text is the main content of the page, without navigation and the like;
 links are those of the whole page. With -context page, contexts extend beyond

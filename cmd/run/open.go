@@ -59,10 +59,10 @@ commit the generation. It does not notice if a stage changes url, which no stage
 -steady a stage must not buffer its output, and must pass on lines without a url: crawl reports a
 stage that holds lines back for 30 seconds.
 
-DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
-the steering measure: of the crawl so far and, after "now", of the generation. If stderr is a
-terminal, crawl shows the progress of the current generation. Otherwise, or if NO_COLOR or TERM=dumb
-is set, it prints one line per generation.
+DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that found a
+relevant page, according to the steering measure: first for the crawl so far, then, after "now", for
+the last generation. If stderr is a terminal, crawl shows the progress of the current generation.
+Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one line per generation.
 
 touch DIR/.stop ends the crawl after the current generation. So does Ctrl-C, which also returns
 the addresses that are not fetched yet to the frontier. DIR/stop_reason says why a crawl ended:

@@ -95,13 +95,13 @@
 //	words = 0.8·anchor + 0.2·near
 //	near  = 1 if anchor > 0, else context
 //
-// For this bm25 uses the share of the keywords that occur, by weight · IDF; jaccard uses
-// the share of words that are keywords and words of the reference. Three measures score
-// links differently: weighttable-tf by (url + anchor) / 2, half of the first terms of the
-// paper's formula; wordscore by its value of the words before the link, its anchor and the
-// words after it, as one text, in [0, 5]; the classifier by what all these words together
-// add to the probability of an empty page. The score of the page with the link is not part
-// of any of them.
+// In this formula bm25 uses the share of the keywords that occur, each weighted by weight · IDF.
+// jaccard uses √(A / (A + B)), where A is the number of words that the reference has too plus the
+// occurrences of keywords (at most 20), and B the number of other words. Three measures score links
+// differently: weighttable-tf by (url + anchor) / 2, half the sum of the first two terms of the
+// paper's formula; wordscore by its value of the words before the link, its anchor and the words
+// after it, as one text, in [0, 5]; the classifier by what all these words together add to the
+// probability of an empty page. The score of the page with the link is not part of any of them.
 //
 // # Example
 //

@@ -63,9 +63,9 @@
 // -searxng URL uses a SearXNG server, which must have json among its search.formats. The
 // address may have parameters, which are sent with every query:
 // https://searx.example/?language=de&categories=science. Servers at private addresses,
-// including loopback, need -allow-private. It gets at most -rate requests a second. After
-// status 429 or 503 the request is repeated, up to three times in all, after the time that
-// the server asks for, but at most a minute. Redirects are not followed.
+// including loopback, need -allow-private. The server gets at most -rate requests a second. After
+// status 429 or 503 the request is repeated, up to three times in all, after the time that the
+// server asks for, but at most a minute. Redirects are not followed.
 //
 // # A command
 //

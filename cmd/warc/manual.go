@@ -44,8 +44,8 @@
 // digests. Warnings are findings without loss of
 // data, such as a reference to a record that is in none of the files, or an unknown digest
 // algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
-// since its payload is elsewhere. Verify and repair print the first thousand findings of
-// the kind format of a file, and count the others.
+// since its payload is elsewhere. For each file, verify and repair print the first
+// thousand findings of kind "format" and count the others.
 //
 // Repair copies complete records byte for byte, cuts off truncated ends, corrects lengths
 // that follow from a digest or from the next record, gives each record its own gzip
@@ -194,8 +194,8 @@ after a record), member (not one record per gzip member or zstd frame), field
 999), duplicate (identifier), reference (to a missing record), package
 (a WACZ does not match its description), limit (not all record identifiers were
 compared).
-A finding without loss of data is a warning. At most 1,000 findings of the kind
-format are printed for each file.
+A finding without loss of data is a warning. At most 1,000 findings of kind "format" are printed for
+each file.
 
 Example:
 
@@ -217,8 +217,8 @@ Out:  a line per repair: FILE:OFFSET: kind: description; with -json an object
 Complete records are copied byte for byte. Truncated ends, data that is not a
 record, records without type or date, and wrong digests are left out; lengths are
 corrected if the right one is known; each record gets its own gzip member. Verify
-finds no faults in the result, and repairing it changes nothing. At most 1,000
-repairs of the kind format are printed for each file.
+finds no faults in the result, and repairing it changes nothing. At most 1,000 repairs of kind
+"format" are printed for each file.
 
 -w keeps the original of a file with faults beside it as FILE.bak, and renames an
 abandoned FILE.open (kind name). A file that is being written is not changed.
@@ -246,7 +246,7 @@ pages in FILE, with title and score. -relevant lists only those with
 redirects to them, and originals of revisits. A scored page is found by
 warc_filename and warc_offset, or else by URL, timestamp and digest, so archives
 may have been renamed or packed into a WACZ since; pack fails if no page is found.
-A page with several records is listed once, with the best score. The same input makes the same bytes. The closing line
+A page with several records is listed once, with the best score. The same input makes the same bytes. The last line on stderr
 counts records (in), listed pages (out) and archives.
 
 Example:

@@ -159,7 +159,8 @@ func indexInMemory(archive string, info os.FileInfo, report func(string, error))
 	return newIndex(b.Bytes(), noRelease)
 }
 
-// backedBy sets the archive from which the index is built again if its file is not what it was.
+// backedBy sets the archive from which the index is built again if the index file was truncated or
+// does not match the archive.
 func (x *Index) backedBy(archive string, o IndexOptions) *Index {
 	x.build = func(why error) (*Index, error) {
 		why = fmt.Errorf("%s: %w: %w", x.Path, why, errIndexDamaged)
@@ -203,7 +204,8 @@ func (x *Index) current() *Index {
 	return x
 }
 
-// again returns the index that was built again because of an error, without lines if that failed.
+// again builds the index again, once, because of the error why, and returns the new index. If that
+// fails, it returns an index without lines.
 func (x *Index) again(why error) *Index {
 	x.once.Do(func() {
 		y := &Index{release: noRelease}
@@ -244,7 +246,8 @@ func WriteIndexFiles(paths []string, report func(path string, err error)) (total
 	return total, nil
 }
 
-// A placeError is returned if an index cannot be written at a place.
+// A placeError is returned if an index cannot be written at a path; OpenIndex then tries the next
+// path.
 type placeError struct{ error }
 
 func (e *placeError) Unwrap() error { return e.error }
@@ -286,8 +289,9 @@ func (x *Index) isWhole() (ok bool) {
 	return n == x.Meta.Captures && n <= x.Meta.Records && x.Meta.Faults >= 0
 }
 
-// recoverFault makes accesses to memory whose file was truncated set ok to false, until the
-// function that it returns is called by defer. They would end the process otherwise.
+// recoverFault turns faults in memory that is mapped from a truncated file into panics; otherwise
+// they would end the process. The caller defers the function that it returns, which recovers such a
+// panic and sets ok to false.
 func recoverFault(ok *bool) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -843,7 +847,7 @@ func (x *Index) Has(url string) bool {
 	return has
 }
 
-// errTruncated is the reason to build an index again whose file was truncated.
+// errTruncated is the reason for building an index again if its file was truncated.
 var errTruncated = errors.New("it was truncated while it was read")
 
 // has is Has, except that ok is false if the file was truncated.
@@ -866,8 +870,8 @@ func (x *Index) Lookup(dst []Capture, url string) []Capture {
 	return all
 }
 
-// lookup is Lookup, except that it returns an error if the file was truncated, or has a line
-// that no index has.
+// lookup is Lookup, except that it returns an error if the file was truncated, or a line cannot be
+// parsed.
 func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 	ok := true
 	defer func() {
@@ -888,8 +892,9 @@ func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 	return dst, nil
 }
 
-// isTruncated reports whether the file was truncated within the last page of the memory that is
-// still mapped, whose end then is zero. A read beyond that page is a fault.
+// isTruncated reports whether the file was truncated within the last page of the mapped memory: the
+// memory then ends in a zero byte instead of a newline. After a truncation further down, reading is
+// a fault (see recoverFault).
 func (x *Index) isTruncated() bool { return len(x.data) > 0 && x.data[len(x.data)-1] != '\n' }
 
 // Digest returns the labelled digest of a payload: "sha1:" and base32.

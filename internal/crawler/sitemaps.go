@@ -55,8 +55,8 @@ type sitemaps struct {
 	listed   func(ctx context.Context, u weburl.URL) ([]string, error)
 	setError func(ctx context.Context, rec *wire.Record, u weburl.URL, err error)
 
-	// parsing holds one for each file from when it is parsed until its record has been
-	// written: records with 50,000 links are large.
+	// parsing is a semaphore that limits how many files are in memory between parsing and the
+	// writing of their record: records with 50,000 links are large.
 	parsing chan struct{}
 
 	mu      sync.Mutex

@@ -175,8 +175,8 @@ type vocabulary struct {
 	pages []int // number of pages with the feature
 }
 
-// newVocabulary returns a vocabulary of the features of the target's keywords. A keyword of
-// several words is the pairs in it, which share its weight.
+// newVocabulary returns a vocabulary of the features of the target's keywords. A keyword of several
+// words is represented by its pairs of consecutive words, which share its weight.
 func newVocabulary(t *Target) *vocabulary {
 	v := &vocabulary{index: make(map[string]int32)}
 	sum := 0.0
@@ -304,8 +304,8 @@ func (s *sketch) add(name []byte) {
 
 func (s *sketch) count(name []byte) int { return int(*s.slot(name)) }
 
-// least returns the smallest number of pages, not below from, that at most maxColumns features
-// reach.
+// least returns the smallest n, at least from, such that at most maxColumns counts of the sketch
+// are n or more.
 func (s *sketch) least(from int) int {
 	features := make([]int, int(slices.Max(s.counts))+1) // by count
 	for _, n := range s.counts {

@@ -28,9 +28,9 @@ const (
 	frameHeader    = 20 // bytes before the payload of a frame
 
 	segmentSize  = 16 << 20 // a segment of at least this size gets no more frames
-	blockSize    = 32 << 10 // bytes of lines from which on they are written as a frame
+	blockSize    = 32 << 10 // lines are written as a frame once they have this many bytes
 	maxAddedLine = 1 << 19  // bytes of an added record
-	maxLine      = 1 << 20  // bytes of a line in the log; a batch's lines name more parents than were added
+	maxLine      = 1 << 20  // bytes of a line in the log; more than maxAddedLine, because a line of a batch has the parents from all records of its URL
 	maxFrame     = blockSize + maxLine + 1
 	maxSegment   = 1 << 28 // bytes of a segment; a place has 28 bits for the offset
 	maxSegments  = 1 << 20 // segment numbers are below that; a place has 20 bits for them
@@ -43,7 +43,7 @@ const (
 	frameMark                 // empty: everything before it is on disk
 	frameGap                  // overwrites a damaged region after a repair
 	frameForgotten            // URLs for which nothing before this frame counts
-	frameResidue              // what still counts of lines dropped by compaction
+	frameResidue              // lines dropped by compaction, of which some fields still count (doc/frontier-format.md)
 	frameKinds     = iota
 )
 
@@ -396,9 +396,10 @@ func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 
 // mendHeader returns the header of a segment as it was before one byte was damaged. The
 // checksum identifies the byte and its value: in 40 bytes, no two changes of one byte have the
-// same effect on it. If more bytes are damaged mendHeader returns nil, because the span of a segment
-// does not follow from anything else: a segment that seems to fill a gap in the log may have
-// replaced more than that, and where there is no gap another may have replaced it.
+// same effect on it. If more bytes are damaged mendHeader returns nil, because the span of a
+// segment cannot be inferred from the others: a segment that seems to fill a gap may have replaced
+// more segments than the gap suggests, and a segment that fills no gap may itself have been
+// replaced.
 func mendHeader(head []byte, number uint32) []byte {
 	b := slices.Clone(head)
 	for i := range b {
@@ -550,8 +551,8 @@ func lineStarts(s []int, b []byte) []int {
 }
 
 // openForAppend prepares writing at offset, the end of the last frame, and truncates what
-// follows. synced is the offset up to which the segment is known to be on disk; dirty says
-// whether it may hold more.
+// follows. synced is the offset up to which the segment is known to be on disk; dirty reports
+// whether the segment may hold frames after synced that are not on disk.
 func (l *log) openForAppend(offset, synced int64, dirty bool) error {
 	if len(l.numbers) == 0 {
 		return l.createSegment(1, span{1, 1})
@@ -634,7 +635,7 @@ func (l *log) nextPlace() (place, error) {
 
 // roll syncs the last segment and creates the next one.
 func (l *log) roll() error {
-	l.dirty = true // the mark of the previous process is not synced; it may be torn only in the last segment
+	l.dirty = true // sync even if nothing was written: the previous process may have left an unsynced mark, and a torn one is accepted only in the last segment
 	if err := l.sync(); err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@
 //
 // # Reference crawlers
 //
-// Finding the best order is NP-hard, so it is bracketed: [Judge.Clairvoyant] is what a
-// crawler can reach that knows everything, and [Judge.Bound] is an upper bound. The areas
-// under the curves of recall give one number for a crawl:
+// Finding the best order is NP-hard, so it is bracketed: [Judge.Clairvoyant] is the result of a
+// crawler that knows everything, and [Judge.Bound] is an upper bound. The areas under the curves of
+// recall give one number for a crawl:
 //
 //	nAUC = (AUC - AUC of Random) / (AUC of Clairvoyant - AUC of Random)
 //

@@ -195,8 +195,9 @@ func bm25(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, e
 }
 
 // bm25Statistics returns the statistics of the example pages or, if there are none, of the
-// background. The background counts single words: an expression is taken to be as frequent
-// as its rarest word, which is an upper bound, and a word that is not there to be in no page.
+// background. The background counts single words: the frequency of an expression is that of its
+// rarest word, an upper bound; a word that the background does not have counts as occurring in no
+// page.
 func bm25Statistics(t *topic.Topic) (fitness.Statistics, error) {
 	if t.Statistics != nil {
 		s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}

@@ -89,7 +89,7 @@ type updater struct {
 	faulty bool  // something could not be read
 }
 
-// update adds what the index lacks of the archives.
+// update adds the pages of the archives that are not in the index.
 func (u *updater) update(index string, paths []string) error {
 	var stale []string
 	for _, path := range paths {
@@ -165,7 +165,7 @@ func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 // openSuffix ends the name of a file that is still being written.
 const openSuffix = ".open"
 
-// archive adds what the index lacks of one archive.
+// archive adds the pages of one archive that are not in the index.
 func (u *updater) archive(path string) error {
 	a, fresh, err := u.state(path) // another process may have done it
 	if err != nil || fresh {

@@ -403,7 +403,7 @@ func (v *visit) Close() error {
 	return err
 }
 
-// NewRequest returns a GET request for u that sends u to the byte. With net/url alone that
+// NewRequest returns a GET request that sends u unchanged, byte for byte. With net/url alone that
 // is not certain: it changes the escapes of some paths and rejects others.
 func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
 	target, err := url.Parse(u.String())

@@ -20,8 +20,9 @@ type Example struct {
 	Weight   float64   // above 0; the error of the example counts this often
 }
 
-// Options say how strongly the weights are held to their priors. In units of examples, a precision
-// of λ is as much evidence as λ examples in which the feature alone has the value 1.
+// Options set how strongly weights are regularised towards their priors. Apart from the bias, a
+// precision of λ has the effect of λ examples of weight 1 in which only this feature is not 0, with
+// the value 1, and the target is the prior.
 type Options struct {
 	Precision      float64   // λ of sparse weights, whose prior is 0; above 0
 	DensePrecision float64   // λ of dense weights; above 0
@@ -41,7 +42,7 @@ type Design struct {
 	examples []Example
 	width    int
 	order    []int32 // features, in the order of their first example
-	start    []int32 // by feature: where its cells start; they end where those of order's next begin
+	start    []int32 // by feature: index of its first cell; its cells end where those of the next feature in order begin
 	cells    []cell
 }
 

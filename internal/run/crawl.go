@@ -49,7 +49,8 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 		return nil, faultf(statusMisuse, "%s is not a run", d)
 	}
 	c := &Crawl{Dir: d, Settings: s, View: view, Log: log, Prefix: prefix}
-	// Not those of the stages file, which may be edited before the crawl is resumed.
+	// The commands are those of the settings, not of the stages file, which may be edited before
+	// the crawl is resumed.
 	for _, name := range append(slices.Clone(stageNames), otherNames(s.Ran)...) {
 		if command, ok := s.Ran[name]; ok {
 			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
@@ -246,8 +247,9 @@ func (c *Crawl) start() error {
 	return nil
 }
 
-// removeParts removes the files that processes that were killed have left unfinished. A stage
-// that is still running writes to a file without a name. The report may be written by the user.
+// removeParts removes the unfinished files of killed processes. A stage that is still running then
+// writes to a removed file, which does no harm. Parts of report.html are kept: the user may be
+// writing it.
 func (d Dir) removeParts() error {
 	for _, pattern := range []string{"*" + partSuffix, filepath.Join("fetch", "*"+partSuffix), filepath.Join(generations, "*", "*"+partSuffix+"*")} {
 		parts, err := filepath.Glob(filepath.Join(escapeGlob(string(d)), pattern))
@@ -502,7 +504,7 @@ func (c *Crawl) answeredQueries(g int) (lines []byte, cost int, err error) {
 	return lines, cost, nil
 }
 
-// begin removes what the next step must not find.
+// begin prepares the run directory for the next step.
 func (c *Crawl) begin() error {
 	if err := c.Dir.overwrite(endedFile, ""); err != nil {
 		return err
@@ -638,7 +640,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 		return err
 	}
 	c.Totals.add(sum)
-	if err := c.Totals.save(c.Dir); err != nil { // until then LoadTotals writes the log anew
+	if err := c.Totals.save(c.Dir); err != nil { // if the process ends before this, LoadTotals rewrites the log from the summaries
 		return err
 	}
 	c.now = now{}

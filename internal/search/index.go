@@ -287,7 +287,7 @@ func prepare(db *sql.DB, application int, schema string, create bool) error {
 	switch {
 	case err != nil:
 		return err
-	case active > 0: // they would run instead of what the statements here say
+	case active > 0: // triggers and views would change what the statements of this package do
 		return errForeign
 	case id == application && version == schemaVersion:
 		return nil

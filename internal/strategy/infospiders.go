@@ -541,7 +541,7 @@ func (s *infoSpiders) codeSpider(c *codec, sp *spider) {
 	c.finite(&sp.energy)
 	sp.words = each(c, sp.words, func(w *int) { c.index(w, len(s.words)) })
 	if c.check(len(sp.words) <= len(c.b)/s.Hidden) {
-		c.check(len(sp.links) == 0 || len(sp.words) == before) // a spider keeps what it was born with
+		c.check(len(sp.links) == 0 || len(sp.words) == before) // the number of keywords of a spider does not change after its birth
 		sp.net = newNet(s.Hidden, len(sp.words))
 	}
 	if c.bad {

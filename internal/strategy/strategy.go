@@ -2,7 +2,8 @@
 // paper, or one baseline that the papers are compared with. memory.go holds what all
 // strategies remember, and journal.go saves it between two runs of evolve.
 //
-// A strategy reads scored records and never a label: who steers does not judge.
+// A strategy reads scored records and never labels: a crawl must not be steered by what it is
+// judged by.
 package strategy
 
 import (

@@ -24,10 +24,10 @@
 // IPv6 addresses in their canonical form, no default port, "/" for an empty path, dot segments
 // resolved, escapes where needed.
 //
-// What may select another page is kept: the query (with its order, empty parameters and the
-// case of escapes, since some are signed), an empty query, doubled slashes, letter case of the
-// path, "index.html", and a dot at the end of the host (resolvers and servers treat it as
-// another name).
+// The canonical form keeps everything that may select another page: the query (with its order,
+// empty parameters and the case of escapes, since some are signed), an empty query, doubled
+// slashes, letter case of the path, "index.html", and a dot at the end of the host (resolvers and
+// servers treat it as another name).
 //
 // # Limitations
 //

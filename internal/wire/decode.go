@@ -30,13 +30,13 @@ type decoder struct {
 	dropped    int  // links that were dropped
 }
 
-// maxMemory is how much more memory than the length of a line the elements of its lists and
-// objects may take: an empty element takes up to a hundred times the bytes that it has in the
-// line. It suffices for a sitemap, the longest list that a stage writes, twice.
+// The elements of the lists and objects of a line may take len(line) + maxMemory bytes. A limit is
+// needed because an empty element takes up to a hundred times as many bytes in memory as in the
+// line. maxMemory is twice what a sitemap, the longest list that a stage writes, requires.
 const maxMemory = 24 << 20
 
-// ErrTooLarge is wrapped by errors about a line whose lists and objects have more elements than
-// fit into memory that is bounded by the length of the line.
+// ErrTooLarge is wrapped by errors about a line whose lists and objects need more memory than its
+// length allows.
 var ErrTooLarge = errors.New(ErrorTooLarge + ": too many elements for the length of the record")
 
 // take accounts for n bytes of memory.
@@ -597,8 +597,9 @@ func (d *decoder) string() (string, error) {
 	return alias(b), err
 }
 
-// reserve makes sure that the arena has capacity for the rest of the line, and for a word
-// more. A decoded string is never longer than the encoded one.
+// reserve makes sure that the arena has capacity for the rest of the line and 16 more bytes,
+// because unescape writes whole machine words. A decoded string is never longer than the encoded
+// one.
 func (d *decoder) reserve() {
 	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+16 {
 		n := len(d.line) + 16
