@@ -5,7 +5,8 @@
 // framework: BM25 and beyond", 2009) with document frequencies of the crawl and of a background.
 // The second is Rocchio's: the pages with the highest first estimate are examples of what is
 // relevant (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in information
-// retrieval", 1971), and so are trusted seeds.
+// retrieval", 1971), and so are trusted seeds. If there is a classifier that was trained on
+// examples, it is the third.
 //
 // Terms are numbers; pages are counted terms. A model depends on its arguments only.
 package relevance
@@ -29,28 +30,34 @@ type Page struct {
 	Query  []int32 // by query term: its occurrences, those in the title three times
 }
 
-// A Query is what is asked for, and what is known of its words before a crawl.
+// A Query holds the terms of the query, with statistics of them from the background and an optional
+// classifier.
 type Query struct {
 	Terms   []int32
 	Weights []float64 // by term of the query; above 0
 	Share   []float64 // by term: share of the background's documents that have it; may be empty
+
+	// Classifier has the weights of a linear classifier of pages, by term; it may be empty.
+	// It scores Σ weight · √(occurrences / length), as that of package fitness does.
+	Classifier []float64
 }
 
 // Constants of the estimates. They were chosen on the shared topics: see doc/results/forage.md.
 const (
-	k1, b          = 1.2, 0.75 // of BM25
-	background     = 1000      // documents that the background counts as
-	fewPages       = 10        // below, there is no second estimate
-	rounds         = 3         // of pseudo-relevance feedback
-	positiveShare  = 0.3       // of the pages are examples, at least
-	fewestPositive = 3
-	mixture        = 0.5  // weight of the second estimate, in standard deviations of the first
-	doubtful       = 0.08 // mean BM25 of seeds up to which none is trusted
-	trusted        = 0.18 // and from which those are that have as much
-	seedShare      = 0.7  // weight of trusted seeds among the examples
-	denseShare     = 0.8  // of the pages that are as near as half a trusted seed are examples
-	half           = 0.2  // BM25 that counts as a relevance of one half, without trusted seeds
-	levelShare     = 0.5  // the level of the irrelevant is at most this share of trusted seeds'
+	k1, b            = 1.2, 0.75 // of BM25
+	background       = 1000      // documents that the background counts as
+	fewPages         = 10        // below, there is no second estimate
+	rounds           = 3         // of pseudo-relevance feedback
+	positiveShare    = 0.3       // of the pages are examples, at least
+	fewestPositive   = 3
+	mixture          = 0.5  // weight of the second estimate, in standard deviations of the first
+	doubtful         = 0.08 // no seed is trusted if the mean BM25 of the seeds is at most this
+	trusted          = 0.18 // a seed is fully trusted if its BM25 and the mean are at least this
+	seedShare        = 0.7  // weight of trusted seeds among the examples
+	denseShare       = 0.8  // of the pages with more than half the BM25 of trusted seeds are examples, times the mean trust
+	half             = 0.2  // BM25 that counts as a relevance of one half, without trusted seeds
+	classifierWeight = 1    // of the third estimate, in standard deviations of the second
+	levelShare       = 0.5  // if the seeds are trusted, Level is at most this share of their relevance
 )
 
 // A Model estimates relevance.
@@ -66,14 +73,18 @@ type Model struct {
 	Topic     []float64
 	first     moments // BM25 of the pages
 	second    moments // their similarity to Topic
+	third     moments // their scores of the classifier
 	seedTrust float64 // mean trust of the seeds, in [0, 1]
 
-	// Level is the relevance of what is not relevant: the mean of the lower half of the pages,
-	// unless the seeds show that the crawl began among relevant ones.
+	// Level is the estimate that irrelevant pages get: the mean of the lower half of the pages,
+	// limited by the relevance of trusted seeds (see levelShare).
 	Level float64
 }
 
 type moments struct{ mean, deviation float64 }
+
+// standard returns the distance of x from the mean, in standard deviations.
+func (m moments) standard(x float64) float64 { return (x - m.mean) / m.deviation }
 
 // IDF returns the inverse document frequency of a term: about 0 for a term of all pages.
 func (m *Model) IDF(term int32) float64 {
@@ -83,12 +94,12 @@ func (m *Model) IDF(term int32) float64 {
 	return m.idf[len(m.idf)-1] // of a term that no page has
 }
 
-// New returns the model of a crawl that has fetched pages. The first of them, as many as seeds says,
-// are its seeds. terms is a number above all terms.
+// New returns the model of a crawl that has fetched pages. The first of them are its seeds; seeds
+// is their number. All terms are below terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)
-	if len(q.Share) == 0 { // the words that all seeds have are not common ones
+	if len(q.Share) == 0 { // without a background, words that all seeds have would count as common
 		m.flatten()
 	}
 	trust, level := m.trust(pages[:seeds])
@@ -158,9 +169,10 @@ func (m *Model) bm25(p *Page) float64 {
 	return sum / m.norm
 }
 
-// trust returns how far each seed is believed to be relevant, in [0, 1], and the BM25 of those that
-// are. Seeds are the user's choice, but not always examples of the topic: a list of links, or the
-// home page of a site, is not. So they are trusted if they have the query's words.
+// trust returns how far each seed is believed to be relevant, in [0, 1], and the mean BM25 of the
+// seeds, weighted by trust. Seeds are the user's choice, but not always examples of the topic: a
+// list of links, or the home page of a site, is not. So they are trusted if they have the query's
+// words.
 func (m *Model) trust(seeds []Page) (trust []float64, level float64) {
 	trust = make([]float64, len(seeds))
 	mean := 0.0
@@ -184,19 +196,23 @@ func (m *Model) trust(seeds []Page) (trust []float64, level float64) {
 
 // feedBack sets Topic.
 func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
-	first, second := make([]float64, len(pages)), make([]float64, len(pages))
+	first, second, third := make([]float64, len(pages)), make([]float64, len(pages)), make([]float64, len(pages))
 	near := 0
 	for i := range pages {
 		first[i] = m.bm25(&pages[i])
+		third[i] = m.classify(&pages[i])
 		if m.seedTrust > 0 && first[i] > level/2 {
 			near++
 		}
 	}
-	m.first = momentsOf(first)
+	m.first, m.third = momentsOf(first), momentsOf(third)
 	positive := max(fewestPositive, int(float64(positiveShare*float64(len(pages)))), int(float64(denseShare*m.seedTrust)*float64(near)))
 	vectors := m.vectors(pages)
 	mean := centroid(vectors, len(m.idf), func(int) float64 { return 1 })
-	score := slices.Clone(first)
+	score := make([]float64, len(pages))
+	for i := range score {
+		score[i] = m.first.standard(first[i]) + m.classified(third[i])
+	}
 	for round := range rounds {
 		chosen := highest(score, positive)
 		m.Topic = centroid(vectors, len(m.idf), func(i int) float64 { return chosen[i] })
@@ -215,10 +231,29 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 		m.second = momentsOf(second)
 		if round < rounds-1 {
 			for i := range score {
-				score[i] = (first[i]-m.first.mean)/m.first.deviation + (second[i]-m.second.mean)/m.second.deviation
+				score[i] = m.first.standard(first[i]) + m.second.standard(second[i]) + m.classified(third[i])
 			}
 		}
 	}
+}
+
+// classify returns the score of the classifier.
+func (m *Model) classify(p *Page) float64 {
+	sum := 0.0
+	for _, c := range p.Counts {
+		if int(c.Term) < len(m.query.Classifier) {
+			sum += float64(m.query.Classifier[c.Term] * math.Sqrt(float64(c.N)))
+		}
+	}
+	return sum / math.Sqrt(float64(max(1, p.Length)))
+}
+
+// classified returns what a score of the classifier adds to the other estimates.
+func (m *Model) classified(score float64) float64 {
+	if len(m.query.Classifier) == 0 {
+		return 0
+	}
+	return float64(classifierWeight * m.third.standard(score))
 }
 
 // highest returns 1 for the n highest scores and 0 for the others. Of equals the first is chosen.
@@ -240,7 +275,10 @@ func highest(scores []float64, n int) []float64 {
 func (m *Model) Relevance(p *Page) float64 {
 	x := m.bm25(p)
 	if len(m.Topic) > 0 {
-		z := (m.Vector(p).dot(m.Topic) - m.second.mean) / m.second.deviation
+		z := m.second.standard(m.Vector(p).dot(m.Topic))
+		if len(m.query.Classifier) > 0 {
+			z += m.classified(m.classify(p))
+		}
 		x += float64(float64(mixture*m.first.deviation) * z)
 	}
 	x = clamp(x)

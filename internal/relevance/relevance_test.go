@@ -114,3 +114,23 @@ func TestEstimatesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A classifier tells pages on the topic that lack the words of the query from others.
+func TestClassifierFindsPagesWithoutTheQuery(t *testing.T) {
+	c := corpus{rand.New(rand.NewPCG(4, 4))}
+	topical, others := c.pages(20, 0, 3), c.pages(180, 0, 0)
+	pages := slices.Concat(c.pages(3, 6, 0), topical, others)
+	q := query()
+	gap := func(q Query) float64 {
+		m := New(q, pages, 0, 100)
+		return mean(m, topical) - mean(m, others)
+	}
+	without := gap(q)
+	q.Classifier = make([]float64, 100)
+	for term := 2; term < 10; term++ {
+		q.Classifier[term] = 1
+	}
+	if with := gap(q); with < without+0.1 {
+		t.Errorf("with a classifier they are %.3f more relevant than others, without %.3f", with, without)
+	}
+}

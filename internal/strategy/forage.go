@@ -36,7 +36,9 @@ type forage struct {
 	model *forageModel // nil until it is fitted, and after a restoration
 	links linkFeatures
 
-	common map[string]float64 // the share of the background's documents that have a stem
+	// Of stems, by the topic file.
+	common     map[string]float64 // the share of the background's documents that have it
+	classifier map[string]float64 // its weight, if the topic has examples
 }
 
 // An extent is the size of the crawl at some time.
@@ -79,6 +81,13 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 		return err
 	}
 	s.common, _ = t.Background(words)
+	s.classifier = nil
+	if t.Classifier != nil {
+		s.classifier = map[string]float64{}
+		for _, f := range t.Classifier.Features {
+			s.classifier[f.Name] = f.Weight
+		}
+	}
 	if fresh { // a restored state need not name them
 		s.terms.saved = len(s.terms.names)
 	}
@@ -102,7 +111,7 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 		for i, c := range chosen {
 			id := waiting.ids[c.at]
 			a := s.proposeAt(id, rankPriority(i, len(chosen)), s.reasons(waiting, c.at)...)
-			a.Niche = "island " + c.island()
+			a.Operator = c.island()
 			if s.web.InDegree(id) > 1 {
 				a.Parents = s.parentURLs(id)
 			}

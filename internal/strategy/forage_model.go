@@ -129,12 +129,7 @@ func (s *forage) fitRelevance(m *forageModel) {
 		}
 	}
 	q := s.query
-	if len(s.common) > 0 {
-		q.Share = make([]float64, s.at.terms)
-		for i, name := range s.terms.names[:s.at.terms] {
-			q.Share[i] = s.common[name]
-		}
-	}
+	q.Share, q.Classifier = s.byTerm(s.common), s.byTerm(s.classifier)
 	m.pages = relevance.New(q, slices.Concat(seeds, pages), len(seeds), s.at.terms)
 	sum := 0.0
 	for i, t := range q.Terms {
@@ -149,6 +144,17 @@ func (s *forage) fitRelevance(m *forageModel) {
 			m.relevance[place] = m.pages.Relevance(&d.Page)
 		}
 	}
+}
+
+// byTerm returns numbers of stems by term, nil if there are none.
+func (s *forage) byTerm(numbers map[string]float64) (list []float64) {
+	if len(numbers) == 0 {
+		return nil
+	}
+	for _, name := range s.terms.names[:s.at.terms] {
+		list = append(list, numbers[name])
+	}
+	return list
 }
 
 // count sums up the relevance of pages by the pages that link to them, and by directory.
