@@ -40,6 +40,7 @@ type collector struct {
 	steered  bool     // whether a record had scores
 	steering []string // measures that may be the steering one
 
+	signals signals
 	queries map[string][]Reason // why each was issued
 	pages   []*candidate        // pages to be shown so far, the best first
 	shown   map[string]bool     // their addresses
@@ -207,6 +208,7 @@ func tally(counts map[string]int, kind string, n int) {
 
 // paid counts a fetch, whose cost is 1.
 func (c *collector) paid(t *generationCounts, rec *wire.Record, numRelevant int) {
+	c.signals.add(rec, c.run.Fetched, numRelevant)
 	c.run.Fetched++
 	t.fetched++
 	name := clean(weburl.Host(rec.URL), maxName)
@@ -307,6 +309,7 @@ func (c *collector) finish() *Run {
 	niches := c.niches.top(MaxNiches, func(p pair) int { return p.relevant })
 	r.Operators = c.operators.yields(operators, c.operators.all())
 	r.Niches = c.niches.yields(niches, c.niches.all())
+	r.Signals = c.signals.list()
 	c.generations(operators, niches)
 	c.curve()
 	for _, p := range c.pages {

@@ -118,6 +118,10 @@ func TestRunWithoutJudge(t *testing.T) {
 		},
 		Operators:  []Yield{{"link", 3, 3}, {"seed", 2, 1}, {"crossover", 1, 0}, {"search", 1, 0}},
 		Niches:     []Yield{{"a.test", 2, 2}, {"c.test", 1, 0}},
+		Signals: []Signal{ // of one page
+			{"anchor", 1, 0.7, math.NaN(), math.NaN(), []float64{math.NaN()}},
+			{"page", 1, 0.5, math.NaN(), math.NaN(), []float64{math.NaN()}},
+		},
 		HostsTotal: 3,
 		Hosts: []Host{
 			{Name: "a.test", Fetched: 4, Relevant: 4, MedianMS: 200},

@@ -17,7 +17,7 @@ const (
 	MaxHosts       = 40  // in Run.Hosts and in Run.Slowest
 	MaxPages       = 300 // in Run.Pages
 	MaxSteps       = 12  // of a lineage: steps before the last are left out if there are more
-	MaxReasons     = 12  // of a step
+	MaxReasons     = 16  // of a step
 	MaxParents     = 16  // of a step
 	MaxPoints      = 400 // of a curve
 	MaxSettings    = 64  // in Run.Settings
@@ -58,6 +58,8 @@ type Run struct {
 	Generations []Generation // in order, at most MaxGenerations
 	Operators   []Yield      // of the whole run: by Fetched descending, then by name, Rest last; at most MaxOperators+1
 	Niches      []Yield      // the same, by Relevant descending; empty if the strategy has none
+
+	Signals []Signal // by Fetched descending, then by name; empty if the strategy gives no reasons
 
 	HostsTotal int
 	Hosts      []Host // by Relevant descending, then Fetched descending, then name; at most MaxHosts

@@ -25,6 +25,8 @@ type runView struct {
 	Best     string        // conclusions about the operators, the niches and the scores
 	BestIn   string
 	Tells    string
+	Telling  string // about the signals
+	PartEnds []int  // fetched pages after which each part of the crawl ends, for the signals
 	Pale     string // explains the pale bars among the scores
 	Niched   template.HTML
 	Scores   template.HTML
@@ -105,6 +107,9 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	if len(r.Generations) > 0 {
 		v.Brought, v.Best = operators(r)
 		v.Niched, v.BestIn = niches(r)
+	}
+	if len(r.Signals) > 0 {
+		v.Telling, v.PartEnds = telling(r)
 	}
 	if len(r.Fitness.Bins) > 0 {
 		v.Scores, v.Tells = scores(r)
