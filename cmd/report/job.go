@@ -24,7 +24,7 @@ const maxOrder = 1 << 30
 // jobParts returns the generations of a crawl that scripts/compare ran: it keeps only the file
 // order.
 func jobParts(dir string) ([]report.Part, error) {
-	f, err := filter.OpenFile(filepath.Join(dir, order))
+	f, err := filter.OpenRegular(filepath.Join(dir, order))
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 		name string
 		to   *io.Reader
 	}{{run.StagesLog, &s.Stages}, {verdicts, &s.Verdicts}} {
-		f, err := filter.OpenFile(filepath.Join(dir, long.name))
+		f, err := filter.OpenRegular(filepath.Join(dir, long.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -78,7 +78,7 @@ func parts(dir string) ([]report.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, report.Part{Number: g.Number, Stats: stats, Open: func() (io.ReadCloser, error) { return filter.OpenFile(g.Scored) }})
+		list = append(list, report.Part{Number: g.Number, Stats: stats, Open: func() (io.ReadCloser, error) { return filter.OpenRegular(g.Scored) }})
 	}
 	return list, nil
 }

@@ -116,8 +116,8 @@ func TestRunWithoutJudge(t *testing.T) {
 				Niches:    []Yield{{"a.test", 1, 1}, {"c.test", 1, 0}},
 			},
 		},
-		Operators:  []Yield{{"link", 3, 3}, {"seed", 2, 1}, {"crossover", 1, 0}, {"search", 1, 0}},
-		Niches:     []Yield{{"a.test", 2, 2}, {"c.test", 1, 0}},
+		Operators: []Yield{{"link", 3, 3}, {"seed", 2, 1}, {"crossover", 1, 0}, {"search", 1, 0}},
+		Niches:    []Yield{{"a.test", 2, 2}, {"c.test", 1, 0}},
 		Signals: []Signal{ // of one page
 			{"anchor", 1, 0.7, math.NaN(), math.NaN(), []float64{math.NaN()}},
 			{"page", 1, 0.5, math.NaN(), math.NaN(), []float64{math.NaN()}},

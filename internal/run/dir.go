@@ -174,6 +174,8 @@ func (d Dir) List() ([]Generation, error) {
 			continue
 		case err != nil:
 			return nil, err
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: it is a %s, not a regular file", g.Scored, atomicfile.Kind(info.Mode()))
 		case info.Size() == 0 && g.hadNoOutcome():
 			continue
 		}

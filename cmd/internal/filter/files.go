@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/wire"
 )
 
@@ -94,11 +95,19 @@ func (c *chain) open(name string) error {
 // OpenFile opens a file, and decompresses it as [Decompress] does. Its errors name the file. A
 // file named .gz or .zst that has not a single byte was truncated, as after a power cut: no
 // compressor writes that, even for no data.
-func OpenFile(name string) (io.ReadCloser, error) {
-	f, err := os.Open(name)
+func OpenFile(name string) (io.ReadCloser, error) { return decompressed(os.Open(name)) }
+
+// OpenRegular is OpenFile for the files of a directory that somebody else may have prepared: see
+// [atomicfile.OpenFile].
+func OpenRegular(name string) (io.ReadCloser, error) {
+	return decompressed(atomicfile.OpenFile(name, os.O_RDONLY, 0))
+}
+
+func decompressed(f *os.File, err error) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := f.Name()
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && (strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")) {
 		err = errTruncated
