@@ -209,6 +209,9 @@ func (c *collector) space() {
 	}
 }
 
+// longWord is the length, in bytes, from which a word is cut where the text is full.
+const longWord = 1000
+
 // text adds text.
 func (c *collector) text(s string) {
 	if c.skipped > 0 {
@@ -231,7 +234,10 @@ func (c *collector) text(s string) {
 			end = wordsEnd(trimmed)
 		} else if end = wordEnd(trimmed); end > room {
 			c.full = true
-			return
+			if end < longWord { // words are not cut, except those of languages without spaces
+				return
+			}
+			end = len(truncate(trimmed, max(0, room)))
 		}
 		if c.gap != 0 && len(c.body) > 0 {
 			c.body = append(c.body, c.gap)

@@ -279,3 +279,16 @@ func TestTreeSizeIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// A text without spaces, as in Chinese, is cut at the limit, and not left out because its one long word
+// does not fit.
+func TestTextWithoutSpacesIsCut(t *testing.T) {
+	for _, words := range []string{"中文。", "ไทย"} {
+		body := "<p>before " + strings.Repeat(words, 2*MaxText/len(words))
+		c := NewExtractor().Extract(Document{URL: here, ContentType: "text/html; charset=utf-8", Body: []byte(body)})
+		if n := len(c.Text); n < MaxText-10 || n > MaxText || !utf8.ValidString(c.Text) {
+			t.Errorf("%s: %d bytes of text, valid UTF-8: %v", words, n, utf8.ValidString(c.Text))
+		}
+		check(t, c)
+	}
+}

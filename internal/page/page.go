@@ -28,7 +28,7 @@ import (
 // Limits on the content of one page, so that a record stays well below the limit for records
 // even if every byte must be escaped.
 const (
-	MaxText    = 8 << 20 // bytes of text; words beyond are ignored
+	MaxText    = 8 << 20 // bytes of text; what is beyond is ignored
 	MaxAnchors = 1 << 20 // bytes of all anchors together
 	MaxLinks   = 10_000  // links
 	MaxAnchor  = 1000    // bytes of one anchor
