@@ -41,6 +41,9 @@ type Bytes struct {
 	Segments int   `json:"segments"`
 }
 
+// LastGeneration returns the number of the latest leased generation, -1 if there is none.
+func (s *Store) LastGeneration() int { return int(int64(s.nextGeneration) - 1) }
+
 // Stats returns counts as of now.
 func (s *Store) Stats(now time.Time) (Stats, error) {
 	x := s.x
@@ -49,7 +52,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		Reasons:        map[string]int{},
 		Operators:      map[string]int{},
 		Niches:         map[string]int{},
-		LastGeneration: int(int64(s.nextGeneration) - 1),
+		LastGeneration: s.LastGeneration(),
 	}
 	for state := range states {
 		st.States[state.String()] = 0

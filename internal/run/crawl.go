@@ -242,6 +242,9 @@ func (c *Crawl) start() error {
 		}
 	}
 	if t.Generation > 0 {
+		if err := c.checkStore(); err != nil {
+			return err
+		}
 		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
 	}
 	return nil
@@ -688,6 +691,18 @@ func (c *Crawl) openStore() (err error) {
 		})
 	}
 	return err
+}
+
+// checkStore returns an error if the store is older than the last generation, such as after a copy
+// without its log.
+func (c *Crawl) checkStore() error {
+	if err := c.openStore(); err != nil {
+		return err
+	}
+	if last := c.store.LastGeneration(); last < c.Totals.Generation {
+		return fmt.Errorf("the frontier has no generation after %d, but %s has %d: part of the frontier is lost\nhint: restore %s from a copy of the same time, or begin another run", max(0, last), c.Dir, c.Totals.Generation, c.Dir.Path("frontier"))
+	}
+	return nil
 }
 
 // closeStore closes the frontier. If only the snapshot could not be written, that is logged: a
