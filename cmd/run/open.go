@@ -113,7 +113,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
-	fs.StringVar(&o.s.Strategy, "strategy", "niche", "the `name` of the strategy, as listed by evolve -strategies")
+	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
