@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/wire"
 )
 
@@ -99,6 +100,21 @@ func OpenFile(name string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
+	return decompressFile(f)
+}
+
+// OpenInput is [OpenFile] for a file that is the value of a flag. It returns an error for a named
+// pipe or a device, and for a file that cannot be right because it is too large.
+func OpenInput(name string) (io.ReadCloser, error) {
+	f, err := atomicfile.OpenInput(name, atomicfile.MaxInput)
+	if err != nil {
+		return nil, err
+	}
+	return decompressFile(f)
+}
+
+func decompressFile(f *os.File) (io.ReadCloser, error) {
+	name := f.Name()
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && (strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")) {
 		err = errTruncated
