@@ -192,7 +192,9 @@ func (d *database) fail(doing string, err error) error {
 	switch code {
 	case sqlite3.SQLITE_NOTADB:
 		err = errNoDB
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY:
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM:
+	case sqlite3.SQLITE_READONLY: // also if a later version of SQLite has written it
+		err = fmt.Errorf("%w\nhint: make the file writable; if it is, remove it, and search creates it again (an index needs -archive)", err)
 	default:
 		if _, ok := errors.AsType[refusal](err); !ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 			err = fmt.Errorf("%w\nhint: the file is damaged: remove it, and search creates it again (an index needs -archive)", err)

@@ -182,6 +182,7 @@ func FuzzDatabase(f *testing.F) {
 	index, cache := contents(f)
 	f.Add([]byte{}, uint16(0xffff))
 	f.Add([]byte{0, 18, 2, 0, 19, 2}, uint16(0xffff)) // a write-ahead log
+	f.Add([]byte{0, 18, 3}, uint16(0xffff))           // read-only
 	f.Add([]byte{0, 16, 2, 0, 17, 0}, uint16(8192))
 	for page := range len(index) / 4096 {
 		f.Add([]byte{byte(page * 16), 0, 5, byte(page * 16), 8, 0xff, byte(page*16 + 15), 0xf0, 0x80}, uint16(0xffff))
