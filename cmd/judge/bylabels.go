@@ -60,7 +60,7 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 // readWeb reads the web from the graph file or the archives.
 func (o *options) readWeb(log *slog.Logger) (*closedweb.Web, error) {
 	if o.graph != "" {
-		f, err := filter.Open(nil, []string{o.graph})
+		f, err := filter.OpenInput(o.graph)
 		if err != nil {
 			return nil, fmt.Errorf("-graph: %w", err)
 		}
@@ -96,7 +96,7 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 	if o.labels == "" {
 		return web.Labels(o.label), nil
 	}
-	f, err := filter.Open(nil, []string{o.labels})
+	f, err := filter.OpenInput(o.labels)
 	if err != nil {
 		return nil, fmt.Errorf("-labels: %w", err)
 	}
@@ -114,7 +114,7 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 
 // readSeeds reads the file of seeds.
 func (o *options) readSeeds(web *closedweb.Web) (seeds []int32, unknown int, err error) {
-	f, err := filter.Open(nil, []string{o.seeds})
+	f, err := filter.OpenInput(o.seeds)
 	if err != nil {
 		return nil, 0, err
 	}

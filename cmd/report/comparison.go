@@ -47,7 +47,7 @@ func (how comparing) read(name string, log *slog.Logger) (*report.Comparison, er
 
 // readResults reads the results that scripts/compare has written.
 func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
-	f, err := filter.OpenRegular(name)
+	f, err := filter.OpenInput(name)
 	if err != nil {
 		return nil, err
 	}

@@ -85,17 +85,9 @@ func parts(dir string) ([]report.Part, error) {
 
 // read returns the content of a small file, nil if it does not exist.
 func read(name string) ([]byte, error) {
-	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
+	b, err := atomicfile.ReadFile(name, maxSmall)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err == nil && len(b) > maxSmall {
-		err = fmt.Errorf("%s is longer than %d bytes", name, maxSmall)
 	}
 	return b, err
 }

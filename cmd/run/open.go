@@ -277,20 +277,19 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		if f.name == "" {
 			continue
 		}
-		file, err := os.Open(f.name)
-		if err != nil {
-			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
-		}
-		info, err := file.Stat()
-		file.Close()
+		info, err := os.Stat(f.name) // opening a named pipe would wait
 		switch {
 		case err != nil:
-			return err
 		case info.IsDir():
 			return filter.Usagef("%s is a directory: it must be a file", f.name)
 		case !info.Mode().IsRegular():
 			return filter.Usagef("%s is read more than once: it must be a file", f.name)
 		}
+		file, err := os.Open(f.name)
+		if err != nil {
+			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
+		}
+		file.Close()
 	}
 	for _, name := range s.Archives {
 		if _, err := os.Stat(name); err != nil {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/measure"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
@@ -87,6 +89,13 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 	unparsed := 0
 	var bad badLines
 	for _, file := range files {
+		if file != "-" { // a named pipe would be waited for
+			f, err := atomicfile.OpenInput(file, math.MaxInt64)
+			if err != nil {
+				return nil, fmt.Errorf("-%s %s: %w", name, file, err)
+			}
+			f.Close()
+		}
 		err := eachRecord(stdin, []string{file}, func(rec *wire.Record) error {
 			if reason := measure.OneLine(e.Add(rec)); reason != "" {
 				if reason == measure.NotParsed {

@@ -41,8 +41,9 @@
 // that each record is complete and alone in its gzip member or zstd frame, mandatory
 // fields, dates, that record identifiers are unique, and that HTTP responses have a status
 // of 200 to 999. In a WACZ it also checks that the listed files exist and have the listed
-// digests. Warnings are findings without loss of
-// data, such as a reference to a record that is in none of the files, or an unknown digest
+// digests. If an archive has an up-to-date index beside it, FILE.cdxj, verify compares its
+// lines with those of a new index (kind index). Warnings are findings without loss of data,
+// such as a reference to a record that is in none of the files, or an unknown digest
 // algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
 // since its payload is elsewhere. For each file, verify and repair print the first
 // thousand findings of kind "format" and count the others.
@@ -192,8 +193,8 @@ Kinds: format (truncated, not a record, wrong length), end (not two empty lines
 after a record), member (not one record per gzip member or zstd frame), field
 (missing, or no date), digest, status (of an HTTP response, not 200 to
 999), duplicate (identifier), reference (to a missing record), package
-(a WACZ does not match its description), limit (not all record identifiers were
-compared).
+(a WACZ does not match its description), index (FILE.cdxj beside the archive lacks
+lines, or has others), limit (not all record identifiers were compared).
 A finding without loss of data is a warning. At most 1,000 findings of kind "format" are printed for
 each file.
 

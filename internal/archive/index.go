@@ -64,8 +64,8 @@ type Meta struct {
 // search the file on disk.
 //
 // The file may come from somebody else. A [Replay] compares each line that it uses with the record,
-// and builds the index again if they differ. Only a line that is missing is not noticed: remove the
-// indexes beside archives of unknown origin.
+// and builds the index again if they differ. It does not notice that a line is missing; a [Verifier]
+// does.
 type Index struct {
 	Meta     Meta
 	Path     string // of the file; empty if it could not be written

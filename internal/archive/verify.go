@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,6 +28,7 @@ const (
 	KindDuplicate = "duplicate" // record identifier of an earlier record
 	KindReference = "reference" // to a record that does not exist
 	KindPackage   = "package"   // a WACZ does not match its description
+	KindIndex     = "index"     // beside an archive does not match it
 	KindLimit     = "limit"     // not checked
 	KindName      = "name"      // of a file that is no longer being written; only in a [Repair]
 )
@@ -116,8 +119,9 @@ type Verified struct {
 	Unchecked int64 // records without any digest that could be checked
 }
 
-// Archive checks the archive at path, or input if path is [Input]. Of a WACZ it checks the
-// description and the archives inside. An error is about reading; faults are only reported.
+// Archive checks the archive at path, and the index beside it, or input if path is [Input]. Of a
+// WACZ it checks the description and the archives inside. An error is about reading; faults are
+// only reported.
 func (v *Verifier) Archive(path string, input io.Reader) error {
 	if path != Input {
 		if err := v.Package(path); err != nil {
@@ -139,7 +143,81 @@ func (v *Verifier) Archive(path string, input io.Reader) error {
 			return err
 		}
 	}
+	if path == Input {
+		return nil
+	}
+	return v.index(path)
+}
+
+// index checks the index beside an archive. An index that is out of date is not checked: it is
+// built again when it is used.
+func (v *Verifier) index(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // a file inside a WACZ
+	}
+	f := &verifiedFile{Verifier: v, name: path + indexSuffix}
+	report := func(detail string) {
+		f.report(Finding{Kind: KindIndex, Detail: detail + "; remove it, and build it again with warc index -w " + path})
+	}
+	x, err := openIndex(f.name, info)
+	if errors.Is(err, errIndexDamaged) {
+		report("the index is damaged")
+		return nil
+	}
+	if err != nil {
+		return nil //nolint:nilerr // there is none, or it is out of date
+	}
+	defer x.Close()
+	temp, err := os.MkdirTemp("", "warc-verify-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	want, err := buildIndex(path, filepath.Join(temp, "index"), info, nil)
+	if err != nil {
+		return fmt.Errorf("building an index to compare with %s: %w", f.name, err)
+	}
+	defer want.Close()
+	lacks, extra, ok := compareLines(want, x)
+	switch {
+	case !ok:
+		report("the index was truncated while it was read")
+	case lacks > 0 || extra > 0:
+		report(fmt.Sprintf("the index lacks %d of %d lines, and has %d that the archive does not have", lacks, want.Meta.Captures, extra))
+	}
 	return nil
+}
+
+// compareLines returns how many lines of want another index lacks, and how many others it has. It is
+// not ok if a file was truncated meanwhile.
+func compareLines(want, index *Index) (lacks, extra int, ok bool) {
+	ok = true
+	defer recoverFault(&ok)()
+	a, b := want.data[want.first:], index.data[index.first:]
+	for len(a) > 0 || len(b) > 0 {
+		i, j := lineEnd(a, 0), lineEnd(b, 0)
+		order := bytes.Compare(a[:i], b[:j])
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		}
+		if order <= 0 {
+			a = a[min(i+1, len(a)):]
+		}
+		if order >= 0 {
+			b = b[min(j+1, len(b)):]
+		}
+		switch {
+		case order < 0:
+			lacks++
+		case order > 0:
+			extra++
+		}
+	}
+	return lacks, extra, ok
 }
 
 // File checks a WARC or ARC file. An error is about reading, and final.

@@ -1,7 +1,8 @@
 package closedweb
 
 import (
-	"strings"
+	"crypto/sha256"
+	"encoding/binary"
 
 	"spoor/internal/judge"
 	"spoor/internal/weburl"
@@ -54,7 +55,21 @@ type Account struct {
 	Free    int64 // records that cost nothing
 	Queries int64
 
-	paid map[PageID]bool
+	paid map[pageDigest]struct{}
+}
+
+// A pageDigest stands for a PageID in a quarter of the memory: it is the number of the page, or
+// part of the SHA-256 of its key.
+type pageDigest [16]byte
+
+func (id PageID) digest() (d pageDigest) {
+	if id.Page != judge.None {
+		binary.BigEndian.PutUint32(d[:], uint32(id.Page)) // no digest ends in so many zeros
+		return d
+	}
+	sum := sha256.Sum256([]byte(id.Key))
+	copy(d[:], sum[:])
+	return d
 }
 
 // A Purchase is what one record has cost.
@@ -75,13 +90,11 @@ func (a *Account) Pay(rec *wire.Record, id PageID) (p Purchase) {
 		a.Free++
 	default:
 		if a.paid == nil {
-			a.paid = map[PageID]bool{}
+			a.paid = map[pageDigest]struct{}{}
 		}
-		p.Cost, p.Repeated = 1, a.paid[id]
-		if !p.Repeated {
-			id.Key = strings.Clone(id.Key) // the record's memory is reused
-			a.paid[id] = true
-		}
+		page := id.digest()
+		_, p.Repeated = a.paid[page]
+		p.Cost, a.paid[page] = 1, struct{}{}
 	}
 	a.Spent += p.Cost
 	return p

@@ -1,7 +1,9 @@
 package closedweb
 
 import (
+	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	"spoor/internal/wire"
@@ -19,4 +21,25 @@ func TestCostOfQueriesIsBounded(t *testing.T) {
 			t.Errorf("cost %d: spent %d for %d queries", cost, a.Spent, a.Queries)
 		}
 	}
+}
+
+// A long crawl has millions of pages outside the web.
+func TestAccountTakesLittleMemory(t *testing.T) {
+	const pages = 200_000
+	var a Account
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range pages {
+		rec := wire.Record{URL: fmt.Sprintf("http://host%d.example/a/page/with/a/rather/long/name/%d", i%100, i)}
+		if a.Pay(&rec, IDWithoutWeb(&rec)).Repeated {
+			t.Fatalf("page %d: repeated", i)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if got := int64(after.HeapAlloc-before.HeapAlloc) / pages; got > 64 {
+		t.Errorf("%d bytes a page, want at most 64", got)
+	}
+	runtime.KeepAlive(&a)
 }

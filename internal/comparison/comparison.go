@@ -109,7 +109,7 @@ func exists(name string) bool {
 // names, and records the inputs of the plan.
 func (c *Comparison) checkInputs() error {
 	inputs := map[string]string{}
-	if b, err := os.ReadFile(c.path("inputs")); err == nil {
+	if b, err := atomicfile.ReadFile(c.path("inputs"), maxSmall); err == nil {
 		if json.Unmarshal(b, &inputs) != nil {
 			return misusef("%s was begun by another version of compare: give another -into", c.Dir)
 		}
@@ -130,7 +130,7 @@ func (c *Comparison) checkInputs() error {
 	if err != nil {
 		return err
 	}
-	plan, err := os.ReadFile(c.Plan.file)
+	plan, err := atomicfile.ReadFile(c.Plan.file, maxSmall)
 	if err != nil {
 		return err
 	}
@@ -272,11 +272,11 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 // result returns the result of a job that is done.
 func (c *Comparison) result(j *job) (*judge.Result, error) {
 	dir := c.path("jobs", j.name)
-	b, err := os.ReadFile(filepath.Join(dir, judgeFile))
+	b, err := atomicfile.ReadFile(filepath.Join(dir, judgeFile), maxSmall)
 	if err != nil {
 		return nil, err
 	}
-	stop, err := os.ReadFile(filepath.Join(dir, run.StopReason))
+	stop, err := atomicfile.ReadFile(filepath.Join(dir, run.StopReason), maxSmall)
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func (c *Comparison) linkArchives(ctx context.Context, from, to string) error {
 
 // makeTopic makes the topic file of a job.
 func (c *Comparison) makeTopic(ctx context.Context, j *job, name string) error {
-	query, err := os.ReadFile(j.topic.query)
+	query, err := atomicfile.ReadFile(j.topic.query, maxSmall)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ type times struct {
 }
 
 func readTimes(name string) (t times, line []byte, err error) {
-	if line, err = os.ReadFile(name); err != nil {
+	if line, err = atomicfile.ReadFile(name, maxSmall); err != nil {
 		return t, nil, err
 	}
 	if err = json.Unmarshal(line, &t); err != nil {
@@ -232,7 +232,7 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	}
 	err = atomicfile.WriteBytes(filepath.Join(results, timesFile), append(spent, '\n'))
 	for _, name := range keptFiles {
-		b, wrong := os.ReadFile(crawled.Path(name))
+		b, wrong := atomicfile.ReadFile(crawled.Path(name), maxSmall)
 		err = errors.Join(err, wrong, atomicfile.WriteBytes(filepath.Join(results, name), b))
 	}
 	if err == nil {
@@ -280,14 +280,14 @@ func failure(err error, log *os.File) error {
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() >= 0 {
 		status = fmt.Sprintf("status %d", e.ExitCode())
 	}
-	b, _ := os.ReadFile(log.Name()) // on error, only the status is reported
+	b, _ := atomicfile.ReadFile(log.Name(), maxSmall) // on error, only the status is reported
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return fmt.Errorf("failed with %s:\n  %s", status, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
 // crawl returns the program that begins or resumes the crawl of a job in dir.
 func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd, error) {
-	b, err := os.ReadFile(c.budgetFile(j))
+	b, err := atomicfile.ReadFile(c.budgetFile(j), maxSmall)
 	if err != nil {
 		return nil, err
 	}

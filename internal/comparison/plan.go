@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // A Misuse is an error in the plan or on the command line.
@@ -94,12 +96,15 @@ var statements = map[string]statement{
 // shows the syntax.
 var errForm = errors.New("not of this form")
 
+// maxSmall bounds plans, queries and the small files of a crawl, in bytes.
+const maxSmall = 64 << 20
+
 // ReadPlan reads a plan. The files that it names are in the directory data; strategies are
 // those that evolve has.
 func ReadPlan(file, data string, strategies []string) (*Plan, error) {
-	b, err := os.ReadFile(file)
+	b, err := atomicfile.ReadFile(file, maxSmall)
 	if err != nil {
-		return nil, misusef("cannot read the plan %s", file)
+		return nil, misusef("cannot read the plan: %v", err)
 	}
 	p := &Plan{file: file, data: data, strategies: strategies, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}, lacking: map[[2]string]bool{}}
 	number := 0
@@ -177,11 +182,16 @@ func (p *Plan) locate(names ...*string) error {
 		if !filepath.IsAbs(*name) {
 			*name = filepath.Join(p.data, *name)
 		}
-		f, err := os.Open(*name)
+		info, err := os.Stat(*name)
+		if err == nil && !info.IsDir() { // a directory may be of archives
+			var f *os.File
+			if f, err = atomicfile.OpenFile(*name, os.O_RDONLY, 0); err == nil {
+				f.Close()
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("cannot read %s (files are looked for beside the plan, or in -data DIR)", *name)
 		}
-		f.Close()
 	}
 	return nil
 }

@@ -593,7 +593,7 @@ func (c *Crawl) hasGrown(part string) (bool, error) {
 	if err := before.Write(&canonical); err != nil {
 		return false, err
 	}
-	after, err := os.ReadFile(part)
+	after, err := atomicfile.ReadFile(part, maxSmall)
 	return !bytes.Equal(after, canonical.Bytes()), err
 }
 

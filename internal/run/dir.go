@@ -33,7 +33,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -121,22 +120,11 @@ const maxSmall = 64 << 20
 // readSmall returns the content of a regular file, nil if it does not exist. A file of more than
 // maxSmall bytes is an error.
 func readSmall(name string) ([]byte, error) {
-	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
+	b, err := atomicfile.ReadFile(name, maxSmall)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err == nil && len(b) > maxSmall {
-		err = fmt.Errorf("%s is larger than %d MiB\nhint: a crawl writes no such file; restore it, or start another run", name, maxSmall>>20)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, err
 }
 
 // A Generation is a generation that has scored pages.

@@ -143,7 +143,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		return full || r.Given[key]
 	})
 	if r.Topic != "" && len(words) == 0 {
-		given, err := os.ReadFile(r.Topic)
+		given, err := atomicfile.ReadFile(r.Topic, maxSmall)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ func lacksSection(topic, section string) (bool, error) {
 	if section == "" {
 		return false, nil
 	}
-	b, err := os.ReadFile(topic)
+	b, err := atomicfile.ReadFile(topic, maxSmall)
 	if err != nil {
 		return false, err
 	}
@@ -432,7 +432,7 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		o.Say("%s", text)
 	}
 	if before == nil {
-		topic, err := os.ReadFile(r.Topic)
+		topic, err := atomicfile.ReadFile(r.Topic, maxSmall)
 		if err != nil {
 			return err
 		}
@@ -450,11 +450,12 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		return nil
 	}
 	if r.Seeds != "" {
-		seeds, err := os.ReadFile(r.Seeds)
+		seeds, err := atomicfile.OpenInput(r.Seeds, atomicfile.MaxInput)
 		if err != nil {
 			return err
 		}
-		if err := atomicfile.WriteBytes(d.Path(seedsFile), seeds); err != nil {
+		defer seeds.Close()
+		if err := atomicfile.Write(d.Path(seedsFile), func(w io.Writer) error { _, err := io.Copy(w, seeds); return err }); err != nil {
 			return err
 		}
 	}

@@ -223,9 +223,9 @@ func (s *Settings) differences(given *Settings, compare func(key string) bool) (
 	return words
 }
 
-// DigestFile returns a digest of a file's content.
+// DigestFile returns a digest of the content of a file that [atomicfile.OpenInput] opens.
 func DigestFile(name string) (string, error) {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenInput(name, atomicfile.MaxInput)
 	if err != nil {
 		return "", err
 	}
@@ -277,7 +277,7 @@ func archiveFiles(archive string) (files []string, err error) {
 }
 
 func sample(h io.Writer, name string) error {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

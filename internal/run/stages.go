@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -298,7 +297,7 @@ func (d Dir) UncalledStages(script string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(script)
+	text, err := atomicfile.ReadFile(script, maxSmall)
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,11 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // A Cache is an SQLite database of answers, so that no query is asked twice. Errors are not
 // stored.
-type Cache struct{ db *sql.DB }
+type Cache struct{ db *database }
 
 const (
 	// cacheID distinguishes our files from other databases: "spoq".
@@ -24,13 +23,9 @@ create table answers(source text, query text, wanted integer not null, urls text
 // OpenCache opens the cache in a file, which is created if there is none. If name is empty
 // the cache is in memory.
 func OpenCache(name string) (*Cache, error) {
-	db, err := openDB(name, true)
+	db, err := openDatabase("cache", name, cacheID, cacheSchema, true)
 	if err != nil {
-		return nil, fmt.Errorf("opening the cache %s: %w", name, err)
-	}
-	if err := prepare(db, cacheID, cacheSchema, true); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("opening the cache %s: %w", name, err)
+		return nil, err
 	}
 	return &Cache{db}, nil
 }
@@ -43,7 +38,7 @@ func (c *Cache) Of(s Source) Source { return &cached{s, c.db} }
 
 type cached struct {
 	Source
-	db *sql.DB
+	db *database
 }
 
 func (c *cached) Search(ctx context.Context, query string, n int) ([]string, error) {
@@ -54,7 +49,7 @@ func (c *cached) Search(ctx context.Context, query string, n int) ([]string, err
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil:
-		return nil, &SetupError{fmt.Errorf("reading the cache: %w", err)}
+		return nil, &SetupError{c.db.fail("reading", err)}
 	case wanted >= n && json.Unmarshal(list, &urls) == nil:
 		return urls[:min(n, len(urls))], nil
 	}
@@ -65,7 +60,7 @@ func (c *cached) Search(ctx context.Context, query string, n int) ([]string, err
 		return nil, err
 	}
 	if _, err := c.db.ExecContext(ctx, "insert or replace into answers(source, query, wanted, urls) values(?, ?, ?, ?)", c.Name(), query, n, string(list)); err != nil {
-		return nil, &SetupError{fmt.Errorf("writing the cache: %w", err)}
+		return nil, &SetupError{c.db.fail("writing", err)}
 	}
 	return urls, nil
 }

@@ -4,13 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"net/url"
-	"path/filepath"
-	"strings"
 	"time"
-
-	_ "modernc.org/sqlite" // the driver
 )
 
 // An Index is a full-text index of pages in an SQLite database, which the sqlite3 command
@@ -24,20 +18,10 @@ import (
 //
 // Processes that call [Index.Add] wait for each other. If a process is killed while it adds
 // pages, they are rolled back.
-type Index struct {
-	db *sql.DB
-}
+type Index struct{ db *database }
 
-const (
-	// applicationID distinguishes our files from other databases: "spor".
-	applicationID = 0x73706f72
-
-	// schemaVersion is the version of the tables.
-	schemaVersion = 1
-
-	// busyTimeout is the maximum wait for another process that is writing.
-	busyTimeout = 10 * time.Minute
-)
+// applicationID distinguishes our files from other databases: "spor".
+const applicationID = 0x73706f72
 
 // The tables: pages is the full-text index; captures maps each address to its page; archives
 // stores how far each archive was read. Combining marks (M*) are parts of words: otherwise the
@@ -62,13 +46,9 @@ order by score, url limit ?2`
 
 // OpenIndex opens the index in a file. If create is set, the file is created if there is none.
 func OpenIndex(name string, create bool) (*Index, error) {
-	db, err := openDB(name, create)
+	db, err := openDatabase("index", name, applicationID, schema, create)
 	if err != nil {
-		return nil, fmt.Errorf("opening the index %s: %w", name, err)
-	}
-	if err := prepare(db, applicationID, schema, create); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("opening the index %s: %w", name, err)
+		return nil, err
 	}
 	return &Index{db}, nil
 }
@@ -88,19 +68,19 @@ func (x *Index) Search(ctx context.Context, query string, n int) ([]string, erro
 	}
 	rows, err := x.db.QueryContext(ctx, match, words, n)
 	if err != nil {
-		return nil, fmt.Errorf("searching the index: %w", err)
+		return nil, x.db.fail("searching", err)
 	}
 	defer rows.Close()
 	found := newResults(n)
 	for rows.Next() {
 		var url string
 		if err := rows.Scan(&url); err != nil {
-			return nil, fmt.Errorf("searching the index: %w", err)
+			return nil, x.db.fail("searching", err)
 		}
 		found.add(url)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("searching the index: %w", err)
+		return nil, x.db.fail("searching", err)
 	}
 	return found.urls, nil
 }
@@ -131,7 +111,7 @@ func (x *Index) Archive(name string) (Archive, error) {
 	case errors.Is(err, sql.ErrNoRows):
 		return a, nil
 	case err != nil:
-		return a, fmt.Errorf("reading the index: %w", err)
+		return a, x.db.fail("reading", err)
 	}
 	a.Modified = time.Unix(0, modified)
 	return a, nil
@@ -140,7 +120,7 @@ func (x *Index) Archive(name string) (Archive, error) {
 // Len returns the number of pages.
 func (x *Index) Len() (n int, err error) {
 	if err = x.db.QueryRow("select count(*) from captures").Scan(&n); err != nil {
-		return 0, fmt.Errorf("reading the index: %w", err)
+		return 0, x.db.fail("reading", err)
 	}
 	return n, nil
 }
@@ -228,87 +208,7 @@ func (x *Index) change(f func(*sql.Tx) error) error {
 		tx.Rollback() // does nothing after a commit
 	}
 	if err != nil {
-		return fmt.Errorf("writing the index: %w", err)
+		return x.db.fail("writing", err)
 	}
 	return nil
-}
-
-// openDB opens an SQLite database. Transactions take the write lock when they begin; by
-// default they would take it later, when two of them could block each other. If name is
-// empty the database is in memory.
-func openDB(name string, create bool) (*sql.DB, error) {
-	path, mode := "/memory", "memory"
-	if name != "" {
-		full, err := filepath.Abs(name)
-		if err != nil {
-			return nil, err
-		}
-		if path = filepath.ToSlash(full); !strings.HasPrefix(path, "/") {
-			path = "/" + path // C:/…
-		}
-		mode = "rw"
-	}
-	if create && name != "" {
-		mode = "rwc"
-	}
-	settings := url.Values{
-		"mode": {mode}, "_txlock": {"immediate"},
-		// The file may come from somebody else: its schema runs no functions, and pages are checked.
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)", "cell_size_check(1)"},
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1) // a second connection could wait for a lock of the first
-	return db, nil
-}
-
-// Errors for a file that is not ours.
-var (
-	errForeign = errors.New("it is a database that search did not make\nhint: give another name, or remove the file")
-	errNoDB    = errors.New("it is not a database\nhint: give another name, or remove the file")
-)
-
-// notADB is SQLite's error code for a file that is not a database.
-const notADB = 26
-
-// prepare creates the tables of an empty database if create is set, and checks that a
-// non-empty database is ours.
-func prepare(db *sql.DB, application int, schema string, create bool) error {
-	var id, version, tables, active int
-	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema), (select count(*) from sqlite_schema where type in ('trigger', 'view')) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables, &active)
-	if e, ok := errors.AsType[interface {
-		error
-		Code() int
-	}](err); ok && e.Code() == notADB {
-		return errNoDB
-	}
-	switch {
-	case err != nil:
-		return err
-	case active > 0: // triggers and views would change what the statements of this package do
-		return errForeign
-	case id == application && version == schemaVersion:
-		return nil
-	case id == application:
-		return fmt.Errorf("it was made by another version of search\nhint: remove the file, and search creates it again")
-	case id != 0 || tables > 0:
-		return errForeign
-	case !create:
-		return errors.New("it is empty\nhint: -archive FILE creates an index")
-	}
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	// Another process may have created them meanwhile.
-	if err := tx.QueryRow("select count(*) from sqlite_schema").Scan(&tables); err != nil || tables > 0 {
-		return err
-	}
-	if _, err := tx.Exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; %s", application, schemaVersion, schema)); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

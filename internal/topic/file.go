@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // This file reads and writes topic files. Lists have one entry per line and a fixed order,
@@ -182,7 +183,7 @@ func quote(terms []string) string {
 
 // Load reads the topic file called name. Its errors contain the name.
 func Load(name string) (*Topic, error) {
-	f, err := os.Open(name)
+	f, err := atomicfile.OpenInput(name, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("topic file: %w\nhint: topic -query \"words\" > %s makes one", err, name)
 	}

@@ -103,6 +103,12 @@ func OpenRegular(name string) (io.ReadCloser, error) {
 	return decompressed(atomicfile.OpenFile(name, os.O_RDONLY, 0))
 }
 
+// OpenInput is [OpenFile] for a file that is the value of a flag. It returns an error for a named
+// pipe or a device, and for a file that cannot be right because it is too large.
+func OpenInput(name string) (io.ReadCloser, error) {
+	return decompressed(atomicfile.OpenInput(name, atomicfile.MaxInput))
+}
+
 func decompressed(f *os.File, err error) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
