@@ -15,7 +15,8 @@ import (
 // response has been closed or read to its end.
 //
 // HTTP/2 has no such form. It is recorded as an HTTP/1.1 status line, the fields in lower
-// case and sorted by name, an empty line, and the body in its content coding.
+// case and sorted by name, an empty line, and the body in its content coding. Fields that concern
+// a connection over HTTP/1.1 (RFC 9113, section 8.2.2) are left out: they are not true of it.
 type Tape struct {
 	// Limit is the maximum size of a body in bytes, chunks and coding included;
 	// reading the body of a longer response returns [ErrTapeFull]. 0 means no limit.
@@ -150,7 +151,11 @@ func (t *Tape) http2(resp *http.Response) {
 	b = append(b, "\r\n"...)
 	names := make([]string, 0, len(resp.Header))
 	for name := range resp.Header {
-		names = append(names, name)
+		switch name {
+		case "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade":
+		default:
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	for _, name := range names {
