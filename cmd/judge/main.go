@@ -257,9 +257,6 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 	}
 	if o.seeds == "" && len(files) == 1 && isRunDir(files[0]) {
 		if name := filepath.Join(files[0], "seeds.txt"); exists(name) {
-			if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-				return fmt.Errorf("%s is not a regular file\nhint: name the seeds by -seeds", name)
-			}
 			o.seeds = name
 		}
 	}

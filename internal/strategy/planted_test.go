@@ -11,8 +11,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// A plantedWeb is a web that is made at random, of which it is known which pages are relevant and
-// what tells them.
+// A plantedWeb is a random web. Which pages are relevant, and what leads to them, is known.
 type plantedWeb struct {
 	pages    []plantedPage
 	seeds    []int
@@ -48,7 +47,7 @@ func someOf(rng *rand.Rand, words string, n int) string {
 	return strings.Join(s, " ")
 }
 
-// newPlanted returns a web of n pages without links, of which one in ten is relevant. Relevant pages
+// newPlanted returns a web of n pages without links. One page in ten is relevant. Relevant pages
 // have words of the topic and, with probability asked, of the query.
 func newPlanted(rng *rand.Rand, n int, asked float64) *plantedWeb {
 	w := &plantedWeb{pages: make([]plantedPage, n)}
@@ -180,7 +179,7 @@ var planted = map[string]func(rng *rand.Rand) *plantedWeb{
 		w.linkAtRandom(rng, 8, 0.5, 0.05, func(int) string { return someOf(rng, gardenWords+" "+queryWords, 2) })
 		return w
 	},
-	// Relevant pages are known when they are fetched, but nothing tells what leads to them.
+	// A fetched page shows whether it is relevant, but no link shows where relevant pages are.
 	"links at random": func(rng *rand.Rand) *plantedWeb {
 		w := newPlanted(rng, 3000, 0.8)
 		w.linkAtRandom(rng, 8, 0.1, 0.1, func(int) string { return someOf(rng, gardenWords, 2) })
@@ -292,8 +291,8 @@ type proposalOf struct {
 	order int
 }
 
-// On webs of which it is known what leads to relevant pages, forage finds more than the best of three
-// plain strategies, or less, as the table says. Where nothing leads there, it finds as many as any
+// On each planted web, forage has at least the nAUC of the best of three plain strategies plus the
+// difference in the table. Where nothing leads there, it finds as many as any
 // order does, within the noise.
 func TestForageOnPlantedWebs(t *testing.T) {
 	webs, pages := uint64(3), 600
