@@ -71,6 +71,12 @@ func (s *Store) state(id uint32, now time.Time) State {
 	return Waiting
 }
 
+// HasVisited reports whether a URL is in the state [Visited].
+func (s *Store) HasVisited(url string) bool {
+	id, ok := s.lookup(url)
+	return ok && s.state(id, time.Time{}) == Visited
+}
+
 // leased reports whether a lease is in force, where generation is the latest one that was
 // leased.
 func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -242,6 +243,7 @@ func (c *Crawl) start() error {
 		}
 	}
 	if t.Generation > 0 {
+		os.Remove(d.File(t.Generation, Addresses)) // if the process was killed at the end of its commit
 		if err := c.checkStore(); err != nil {
 			return err
 		}
@@ -693,16 +695,53 @@ func (c *Crawl) openStore() (err error) {
 	return err
 }
 
-// checkStore returns an error if the store is older than the last generation, such as after a copy
-// without its log.
+// checkStore returns an error if the store holds none of the pages of the last generation that has
+// any: it was lost, or is an older copy.
 func (c *Crawl) checkStore() error {
 	if err := c.openStore(); err != nil {
 		return err
 	}
-	if last := c.store.LastGeneration(); last < c.Totals.Generation {
-		return fmt.Errorf("the frontier has no generation after %d, but %s has %d: part of the frontier is lost\nhint: restore %s from a copy of the same time, or begin another run", max(0, last), c.Dir, c.Totals.Generation, c.Dir.Path("frontier"))
+	for g := c.Totals.Generation; g > 0 && c.store.LastGeneration() < g; g-- {
+		pages, held, err := c.countHeld(g)
+		if err != nil {
+			return err
+		}
+		if held > 0 {
+			break
+		}
+		if pages > 0 {
+			return fmt.Errorf("the frontier %s holds none of the %d pages of generation %d of %s: part of the frontier is lost\nhint: restore it from a copy of the same time, or begin another run", c.Dir.Path("frontier"), pages, g, c.Dir)
+		}
 	}
 	return nil
+}
+
+// countHeld returns the number of pages that generation g has fetched, and how many of these the
+// store holds as visited.
+func (c *Crawl) countHeld(g int) (pages, held int, err error) {
+	f, err := openRecords(c.Dir.File(g, Scored))
+	if f == nil || err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	r := wire.NewReader(f, wire.Address|wire.Fetch)
+	var rec wire.Record
+	for {
+		err := r.Read(&rec)
+		if errors.Is(err, io.EOF) {
+			return pages, held, nil
+		} else if _, malformed := errors.AsType[*wire.SyntaxError](err); malformed {
+			continue
+		} else if err != nil {
+			return 0, 0, err
+		}
+		if rec.StatusCode == 200 && rec.Error == "" {
+			pages++
+			if c.store.HasVisited(rec.URL) {
+				held++
+			}
+		}
+	}
 }
 
 // closeStore closes the frontier. If only the snapshot could not be written, that is logged: a
