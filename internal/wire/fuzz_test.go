@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,7 @@ func seeds(f *testing.F) {
 		`{"v":1,"url":"http://example.org/","generation":3,"depth":2,"priority":0.1,"parents":["a","b"],"retries":1}`,
 		`{"url":"u","title":"\u00e4\ud83d\udc1c\ud83d\/\b\f\n\r\t\"\\","t\u0069tle":"x","TITLE":"y","title":null}`,
 		`{"url":"u","headers":{"b":["1"],"a":["2",null],"b":["3"],"c":null},"scores":{"b":1e-7,"a":-0.5e-1}}`,
+		`{"url":"u","headers":{"a":["1"],"a":null},"scores":{"a":1,"a":null},"links":[{"url":"l","scores":{"a":1,"a":null}}]}`,
 		`{"url":"u","links":[null,{"archived":false,"x":1},{"x":1,"url":"l","y":2}],"redirects":[{"url":"r"}]}`,
 		`{ "x" : [1, 2] ,"url":"u","body":"b\/\\\"\\", "title" : "\u0061","score":1.0, "body_base64" :null,"y":"<>"}`,
 		`{"url":"u","status_code":200,"links":5,"fetch_ms":-1,"body":"b"}`,
@@ -78,11 +80,7 @@ func keep(v map[string]any, o *object) {
 			continue
 		}
 		if m, ok := value.(map[string]any); ok && (f.kind == kindValues || f.kind == kindScores) {
-			for name, value := range m {
-				if value == nil {
-					delete(m, name)
-				}
-			}
+			maps.DeleteFunc(m, func(_ string, value any) bool { return value == nil })
 		}
 	}
 }
@@ -137,9 +135,28 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if diff := cmp.Diff(&want, asPeer(rec), cmpopts.EquateEmpty()); diff != "" {
+		got := asPeer(rec)
+		if bytes.Contains(line, []byte("null")) {
+			deleteOthers(got.Headers, want.Headers)
+			deleteOthers(got.Fields, want.Fields)
+			deleteOthers(got.Scores, want.Scores)
+			deleteOthers(got.Reasons, want.Reasons)
+			for i := range min(len(got.Links), len(want.Links)) {
+				deleteOthers(got.Links[i].Scores, want.Links[i].Scores)
+			}
+		}
+		if diff := cmp.Diff(&want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
+	})
+}
+
+// deleteOthers deletes from got the names that want lacks. The decoder ignores a null in an object
+// of values or scores, so that an earlier value of the same name is kept; exact deletes both.
+func deleteOthers[V any](got, want map[string]V) {
+	maps.DeleteFunc(got, func(name string, _ V) bool {
+		_, ok := want[name]
+		return !ok
 	})
 }
 

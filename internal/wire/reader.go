@@ -25,7 +25,8 @@ const ReadSize = 32 << 10
 // stricter than encoding/json: names are case-sensitive, decoded strings must be
 // UTF-8, and numbers and times must be in the range that doc/record.schema.json states. Of
 // several members with the same name the last one counts. Null means
-// absent; [Float] and [Bool] keep it.
+// absent; [Float] and [Bool] keep it. Within headers, fields, scores and reasons a null is ignored,
+// and an earlier value of that name stays.
 //
 // A link that cannot be followed is dropped, and counted by [Record.DroppedLinks]: one without a
 // URL, or whose URL has another scheme than http and https.
