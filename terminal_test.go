@@ -3,6 +3,7 @@ package spoor_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -26,7 +27,7 @@ import (
 // among them: see internal/terminal.
 var directUses = map[string]string{
 	"cmd/internal/filter/filter.go Main os.Stderr": "wrapped in a terminal.Writer",
-	"cmd/internal/filter/filter.go Main os.Stdout": "records, and help through Text",
+	"cmd/internal/filter/filter.go Main os.Stdout": "records, escaped on a terminal, and help through Text",
 	"cmd/internal/filter/ended.go noteEnd f":       "the file ended",
 	"cmd/gosite/main.go run stdout":                "its own address, for programs",
 	"cmd/topic/explain.go runExplain out":          "an empty line",
@@ -234,6 +235,35 @@ func TestNothingThatATerminalObeysIsPrinted(t *testing.T) {
 	}
 	if least := 40; escapes < least && !testing.Short() {
 		t.Errorf("only %d commands printed the names", escapes)
+	}
+}
+
+// Records hold what pages say as it is, but a terminal gets it escaped, as JSON that means the same.
+func TestRecordsOnATerminalAreEscaped(t *testing.T) {
+	if _, err := exec.LookPath("script"); err != nil {
+		need(t, "script")
+	}
+	cmd := exec.Command("script", "-qec", "parse records", "/dev/null") // gives parse a terminal
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), environment(t)...)
+	title := "a\u009b31m\u202eb\u2066c"
+	record := `{"url":"http://a.example/","status_code":200,"content_type":"text/html","body":"<title>` + title + `</title>"}` + "\n"
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "records"), []byte(record), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	printed, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(printed), "\r\n")
+	if terminal.Escape(line) != line {
+		t.Errorf("a terminal obeys %q", line)
+	}
+	var rec struct{ Title string }
+	if err := json.Unmarshal([]byte(line), &rec); err != nil {
+		t.Fatalf("%v: %q", err, line)
+	}
+	if rec.Title != title {
+		t.Errorf("the title on a terminal is %q, not %q", rec.Title, title)
 	}
 }
 

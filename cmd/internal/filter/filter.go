@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"spoor/internal/terminal"
 	"spoor/internal/wire"
 )
@@ -37,8 +39,9 @@ const (
 // ErrSilent ends a command with a status and no message; see [Exit].
 var ErrSilent = errors.New("")
 
-// A Func is the body of a command. Records go to stdout, messages to stderr, which [Main] lets
-// no control characters pass; text for people on stdout goes through [Text].
+// A Func is the body of a command. Records go to stdout, messages to stderr. Text for people on
+// stdout goes through [Text]. [Main] lets no control characters pass to stderr, nor to a stdout
+// that is a terminal: JSON with escapes means the same.
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
 // ErrUsage reports a mistake on the command line that was already explained.
@@ -56,7 +59,11 @@ func Main(name string, f Func) {
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
 	stderr := &terminal.Writer{W: os.Stderr} // for all messages, and the errors and logs with names in them
-	err := f(os.Args[1:], os.Stdin, os.Stdout, stderr)
+	var stdout io.Writer = os.Stdout
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		stdout = Text(os.Stdout)
+	}
+	err := f(os.Args[1:], os.Stdin, stdout, stderr)
 	if asked, ok := errors.AsType[help](err); ok {
 		_, err = io.WriteString(Text(os.Stdout), string(asked))
 	}
@@ -66,7 +73,7 @@ func Main(name string, f Func) {
 	os.Exit(status)
 }
 
-// Text returns a writer to stdout for text that people read. Records are written to stdout itself.
+// Text returns a writer to stdout for text that people read.
 func Text(stdout io.Writer) io.Writer { return &terminal.Writer{W: stdout} }
 
 // called returns name as it was invoked: programs may be installed with a prefix.
