@@ -440,6 +440,21 @@ func TestMissingLastSegmentIsDamage(t *testing.T) {
 	closeStore(t, open(t, dir, Options{}))
 }
 
+// A file of zeros that takes no room on the disk would take all memory.
+func TestSegmentThatIsTooLongIsNotRead(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	add(t, s, `{"v":1,"url":"http://a.org/"}`)
+	last := s.log.path(s.log.number)
+	closeStore(t, s)
+	if err := os.Truncate(last, 1<<36); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "more than a segment can have") {
+		t.Errorf("opening the store: %v", err)
+	}
+}
+
 // After a compaction the last segment does not have the highest number. If the process is
 // killed during a compaction, the snapshot belongs to other segments.
 func TestDamageAfterCompaction(t *testing.T) {

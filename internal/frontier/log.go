@@ -352,6 +352,9 @@ func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info.Size() > maxSegment+frameHeader+maxFrame {
+		return nil, fmt.Errorf("%s has %d bytes, more than a segment can have\nhint: restore it from a copy", segmentName(number), info.Size())
+	}
 	head := make([]byte, min(info.Size(), segmentHeader))
 	if _, err := io.ReadFull(f, head); err != nil {
 		return nil, err
