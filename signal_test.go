@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -70,6 +71,65 @@ func treeOfPages(w http.ResponseWriter, r *http.Request) {
 	for _, child := range []int{2 * n, 2*n + 1} {
 		if child <= 31 {
 			fmt.Fprintf(w, ` <a href="/%d">jazz %[1]d</a>`, child)
+		}
+	}
+}
+
+// A signal to all processes of a live crawl, as a service manager sends it, loses no page that was
+// fetched: only the requests that it ended are made again.
+func TestASignalToAllLosesNoPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls are not interrupted in a short test")
+	}
+	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"loop", "steady"} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+			t.Run(fmt.Sprintf("%s %v", mode, sig), func(t *testing.T) {
+				c := newComparison(t)
+				c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+				var answered atomic.Int32
+				enough := make(chan bool)
+				site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					treeOfPages(w, r)
+					if r.URL.Path != "/robots.txt" && r.Context().Err() == nil && answered.Add(1) == 20 {
+						close(enough)
+					}
+				}))
+				defer site.Close()
+				c.shell(t, "echo "+site.URL+"/1 >seeds.txt")
+				c.args = []string{script, "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-j", "1", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}
+				if mode == "steady" {
+					c.args = append(c.args, "-steady")
+				}
+				cmd := c.command("run")
+				ownGroup(cmd)
+				said, err := os.Create(filepath.Join(c.dir, "said"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer said.Close()
+				cmd.Stdout, cmd.Stderr = said, said
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				<-enough
+				if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
+					t.Fatal(err)
+				}
+				if err := cmd.Wait(); err == nil {
+					t.Errorf("the crawl ended before the signal:\n%s", printed(said))
+				}
+				c.run(t, "run")
+				if n := bytes.Count(c.pages(t, "run"), []byte("\n")); n != 31 {
+					t.Errorf("%d of 31 pages were fetched", n)
+				}
+				if again := int(answered.Load()) - 31; again > 1 {
+					t.Errorf("%d pages were fetched again:\n%s", again, printed(said))
+				}
+			})
 		}
 	}
 }

@@ -22,6 +22,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -144,12 +145,17 @@ func (c *command) stage() error {
 		return filter.Usagef("run stage: stdin and stdout must be files")
 	}
 	filter.IgnorePipe()
-	ctx, stop := filter.NotifyTerm()
-	defer stop()
+	ctx := context.Background()
+	if c.args[1] == "fetch" {
+		var stop context.CancelFunc
+		ctx, stop = filter.NotifyTerm()
+		defer stop()
+	}
 	return crawl.Stage(ctx, c.args[1], stdin, stdout)
 }
 
 func (c *command) keep() error {
+	filter.IgnoreTerm() // the input ends when the stages have ended
 	crawl, err := c.load(1)
 	if err != nil {
 		return err

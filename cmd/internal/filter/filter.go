@@ -58,6 +58,9 @@ func Main(name string, f Func) {
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
+	if stage := os.Getenv("SPOOR_STAGE"); stage != "" && stage != "fetch" {
+		IgnoreTerm() // a stage of a crawl ends when fetch does
+	}
 	stderr := &terminal.Writer{W: os.Stderr} // for all messages, and the errors and logs with names in them
 	var stdout io.Writer = os.Stdout
 	if term.IsTerminal(int(os.Stdout.Fd())) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
@@ -15,9 +16,9 @@ import (
 // "terminated" if that is empty, that ends the process with [StatusInterrupted] for SIGINT
 // and [StatusTerminated] for the others.
 //
-// A second signal of the same kind kills the process, even if it ignores the context. A
-// signal of another kind does not: a supervisor may forward as SIGTERM a Ctrl-C that the
-// process has received itself. SIGHUP stays ignored where it was, as under nohup.
+// A second signal of the same kind kills the process, even if it ignores the context, but not
+// within a second: a signal to all processes reaches this one directly and through the one that
+// started it. SIGHUP stays ignored where it was, as under nohup.
 func NotifyContext(message string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kinds := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -28,7 +29,7 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 	signal.Notify(received, kinds...)
 	go func() {
 		for sig := range received {
-			signal.Reset(sig)
+			time.AfterFunc(time.Second, func() { signal.Reset(sig) })
 			status, word := StatusTerminated, "terminated"
 			if sig == os.Interrupt {
 				status, word = StatusInterrupted, "interrupted"
@@ -58,6 +59,10 @@ func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 // IgnorePipe makes a write to a closed stdout an error instead of the end of the process,
 // for commands that must save their state first.
 func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// IgnoreTerm makes the process ignore SIGTERM, and the processes that it starts. Unlike SIGINT and
+// SIGHUP, Go does not leave SIGTERM ignored where it was.
+func IgnoreTerm() { signal.Ignore(syscall.SIGTERM) }
 
 // NotifyTerm returns a context that is cancelled by SIGTERM or SIGHUP, for a command that
 // passes the signal on. SIGINT is left to whoever reads the terminal.
