@@ -226,11 +226,11 @@ Out: each of them with its fetch section (final_url, status_code, headers,
      not UTF-8. One record out for every record in.
 
 Live, fetch obeys robots.txt, sends one request at a time to each host with a pause
-in between, backs off from hosts that failed, follows up to ten redirects, refuses
-private addresses, and writes records in the order in which they are done. With -warc
-it stores what it receives. With -state DIR it saves the back-off of hosts and robots.txt
-for the next run. An address with etag or last_modified may be answered by 304, without
-a body. HTTP/2 is used where a server offers it.
+in between (with -delay 0s several at once, without a pause), backs off from hosts that
+failed, follows up to ten redirects, refuses private addresses, and writes records in
+the order in which they are done. With -warc it stores what it receives. With -state
+DIR it saves the back-off of hosts and robots.txt for the next run. An address with etag
+or last_modified may be answered by 304, without a body. HTTP/2 is used where a server offers it.
 
 Addresses of these kinds are requested only with the flags named:
     public                   -contact, and a -delay above 0 (as by default)

@@ -146,7 +146,7 @@ func (c *command) stage() error {
 	}
 	filter.IgnorePipe()
 	ctx := context.Background()
-	if c.args[1] == "fetch" {
+	if !filter.IgnoresTerm() {
 		var stop context.CancelFunc
 		ctx, stop = filter.NotifyTerm()
 		defer stop()
@@ -155,7 +155,6 @@ func (c *command) stage() error {
 }
 
 func (c *command) keep() error {
-	filter.IgnoreTerm() // the input ends when the stages have ended
 	crawl, err := c.load(1)
 	if err != nil {
 		return err

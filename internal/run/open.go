@@ -58,6 +58,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if before == nil && r.resumes() {
 		return nil, faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: crawl -h tells more", d)
 	}
+	if before != nil && before.Strategy == "" {
+		return nil, fmt.Errorf("%s has no line strategy: it is empty or was damaged\nhint: restore it from a copy, or begin another run", d.Path(SettingsFile))
+	}
 	if before != nil {
 		if before, err = o.match(r, before); err != nil {
 			return nil, err
@@ -251,7 +254,7 @@ func lacksSection(topic, section string) (bool, error) {
 func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages, topic string) error {
 	scratch, err := os.MkdirTemp("", "crawl-")
 	if err != nil {
-		return err
+		return fmt.Errorf("%w\nhint: TMPDIR names the directory for temporary files", err)
 	}
 	defer os.RemoveAll(scratch)
 	if learn := stages.find("learn"); learn != nil && learn.Own {
@@ -412,7 +415,7 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	}
 	for _, name := range dirs {
 		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
-			return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
+			return nil, faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
 		}
 	}
 	hold, err := d.Hold()
@@ -601,7 +604,7 @@ const holdPatience = 2 * time.Second
 func (d Dir) Hold() (*os.File, error) {
 	f, err := atomicfile.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
+		return nil, faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
 	}
 	for begun := time.Now(); ; time.Sleep(holdPatience / 40) {
 		if err = lock.Try(f, true); !errors.Is(err, lock.ErrHeld) || time.Since(begun) > holdPatience {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -192,7 +193,9 @@ func (d *database) fail(doing string, err error) error {
 	switch code {
 	case sqlite3.SQLITE_NOTADB:
 		err = errNoDB
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM:
+	case sqlite3.SQLITE_FULL:
+		err = fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM:
 	case sqlite3.SQLITE_READONLY: // also if a later version of SQLite has written it
 		err = fmt.Errorf("%w\nhint: make the file writable; if it is, remove it, and search creates it again (an index needs -archive)", err)
 	default:

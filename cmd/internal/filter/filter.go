@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -58,8 +59,8 @@ func Main(name string, f Func) {
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
-	if stage := os.Getenv("SPOOR_STAGE"); stage != "" && stage != "fetch" {
-		IgnoreTerm() // a stage of a crawl ends when fetch does
+	if IgnoresTerm() {
+		signal.Ignore(syscall.SIGTERM)
 	}
 	stderr := &terminal.Writer{W: os.Stderr} // for all messages, and the errors and logs with names in them
 	var stdout io.Writer = os.Stdout

@@ -60,9 +60,10 @@ func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 // for commands that must save their state first.
 func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// IgnoreTerm makes the process ignore SIGTERM, and the processes that it starts. Unlike SIGINT and
-// SIGHUP, Go does not leave SIGTERM ignored where it was.
-func IgnoreTerm() { signal.Ignore(syscall.SIGTERM) }
+// IgnoresTerm reports whether the crawl that started this command as a stage wants it to ignore
+// SIGTERM: it ends when the first stage does. Unlike SIGINT and SIGHUP, Go does not leave SIGTERM
+// ignored where it was.
+func IgnoresTerm() bool { return os.Getenv("SPOOR_IGNORE") == "TERM" }
 
 // NotifyTerm returns a context that is cancelled by SIGTERM or SIGHUP, for a command that
 // passes the signal on. SIGINT is left to whoever reads the terminal.
