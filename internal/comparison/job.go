@@ -300,6 +300,9 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}
+	if j.crawler.evolve == "" && j.crawler.score == "" { // own commands may read to the end of the file
+		args = append(args, "-steady")
+	}
 	cmd := c.command(ctx, c.Crawl, args...)
 	cmd.Env = os.Environ()
 	if j.crawler.evolve != "" {
