@@ -8,6 +8,7 @@ package strategy
 //	forage_memory.go     what is remembered of pages and links
 //	forage_model.go      what is learned from it, when the crawl has grown by a fiftieth
 //	forage_signals.go    what the models say of a waiting address: thirteen signals
+//	forage_twins.go      which addresses lead to pages that are known
 //	forage_policy.go     their weights, which evolve, and the islands that compete
 //	package relevance    how relevant a page is
 //	package ridge        how links are judged by their words
@@ -15,6 +16,7 @@ package strategy
 // Nothing of it sees a label.
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -35,6 +37,7 @@ type forage struct {
 	at    extent       // the crawl when the models were fitted last
 	model *forageModel // nil until it is fitted, and after a restoration
 	links linkFeatures
+	twins twins
 
 	// Of stems, by the topic file.
 	common     map[string]float64 // the share of the background's documents that have it
@@ -108,8 +111,15 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.learn(rng)
 	if waiting := s.waiting(); quota > 0 && len(waiting.ids) > 0 {
 		chosen := s.choose(waiting, quota)
+		keys := map[uint64]bool{}
 		for i, c := range chosen {
 			id := waiting.ids[c.at]
+			if s.isRepeat(id, keys) {
+				continue
+			}
+			for _, key := range s.twins.keys[id] {
+				keys[key] = true
+			}
 			a := s.proposeAt(id, rankPriority(i, len(chosen)), s.reasons(waiting, c.at)...)
 			a.Operator = c.island()
 			if s.web.InDegree(id) > 1 {
@@ -128,13 +138,26 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 const maxWaiting = 20_000
 
 // waiting returns the addresses to choose from, with their signals, in the order of their discovery.
+// Those of pages that seem to be known wait until there are no others.
 func (s *forage) waiting() *waitingLinks {
 	w := new(waitingLinks)
+	s.countTwins()
+	var repeats []graph.ID
 	for id := range s.freeAddresses() {
-		w.ids = append(w.ids, id)
+		if s.isRepeat(id, s.twins.fetched) {
+			repeats = append(repeats, id)
+		} else {
+			w.ids = append(w.ids, id)
+		}
+	}
+	if len(w.ids) == 0 {
+		w.ids = repeats
 	}
 	if len(w.ids) > maxWaiting {
-		w.ids = s.best(maxWaiting, func(id graph.ID) float64 { return s.bestParentRelevance(id) })
+		slices.SortStableFunc(w.ids, func(a, b graph.ID) int {
+			return cmp.Compare(s.bestParentRelevance(b), s.bestParentRelevance(a))
+		})
+		w.ids = w.ids[:maxWaiting]
 		slices.Sort(w.ids)
 	}
 	s.weigh(w)

@@ -1,0 +1,149 @@
+package strategy
+
+// This file is how forage avoids addresses of pages that it already has under another address:
+// that an address has a twin among those fetched says nothing by itself, but on hosts where twins
+// turned out to be the same page, others will. Compare Z. Bar-Yossef, I. Keidar, U. Schonfeld: Do
+// Not Crawl in the DUST: Different URLs with Similar Text, WWW 2007, which learns rules for hosts.
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"spoor/internal/graph"
+)
+
+// Two addresses are twins in one of these ways.
+const (
+	twinAddress = iota // they differ by www, a final slash, a name like index.html, or in case
+	twinName           // on the same host, with the same last part
+	twinKinds
+)
+
+// How likely twins are the same page before any of a host were fetched, and how many fetches that
+// counts as.
+var (
+	twinPrior       = [twinKinds]float64{0.5, 0.1}
+	twinPriorWeight = [twinKinds]float64{2, 5}
+)
+
+// Twins are the keys of addresses, and what was found out about twins.
+type twins struct {
+	keys    [][twinKinds]uint64 // by graph.ID; 0 is none
+	fetched map[uint64]bool
+	hosts   map[int32]*[twinKinds]twinCount // by the directory of the host
+	pages   int                             // that are counted
+	aliases int
+}
+
+// A twinCount counts the fetched addresses of a host that had a twin then, and those of them that were
+// the same page as another.
+type twinCount struct{ fetched, same float64 }
+
+// twinKeys returns the keys of an address. Twins have the same.
+func twinKeys(url string) (keys [twinKinds]uint64) {
+	_, url, _ = strings.Cut(strings.ToLower(url), "://")
+	url, query, _ := strings.Cut(strings.TrimPrefix(url, "www."), "?")
+	url = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(url, "/"), ".html"), ".htm")
+	at := strings.LastIndexByte(url, '/')
+	if at >= 0 && (url[at:] == "/index" || url[at:] == "/default") {
+		url = strings.TrimRight(url[:at], "/")
+		at = strings.LastIndexByte(url, '/')
+	}
+	keys[twinAddress] = hashOf(url, query)
+	if at >= 0 {
+		host, _, _ := strings.Cut(url, "/")
+		keys[twinName] = hashOf(host, url[at:], query)
+	}
+	return keys
+}
+
+func hashOf(parts ...string) uint64 {
+	h := fnv.New64a()
+	for _, s := range parts {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return max(1, h.Sum64())
+}
+
+// countTwins counts what was fetched since the last call, in the order in which it was.
+func (s *forage) countTwins() {
+	t := &s.twins
+	if t.fetched == nil {
+		t.fetched, t.hosts = map[uint64]bool{}, map[int32]*[twinKinds]twinCount{}
+	}
+	for id := len(t.keys); id < s.web.Len(); id++ {
+		t.keys = append(t.keys, twinKeys(s.web.URL(graph.ID(id))))
+	}
+	for {
+		switch {
+		case t.aliases < len(s.aliases) && int(s.aliases[t.aliases].since) <= t.pages:
+			a := s.aliases[t.aliases]
+			// The aliases of a page fetched just before are the redirects that led to it.
+			s.countTwin(a.node, a.place < a.since-1)
+			t.aliases++
+		case t.pages < len(s.pages):
+			p := &s.pages[t.pages]
+			s.countTwin(p.node, false)
+			s.addTwin(p.final)
+			t.pages++
+		default:
+			return
+		}
+	}
+}
+
+// countTwin counts a fetched address.
+func (s *forage) countTwin(id graph.ID, same bool) {
+	t := &s.twins
+	host := s.hostDirectory(id)
+	for kind, key := range t.keys[id] {
+		if key == 0 || !t.fetched[key] {
+			continue
+		}
+		c := t.hosts[host]
+		if c == nil {
+			c = new([twinKinds]twinCount)
+			t.hosts[host] = c
+		}
+		c[kind].fetched++
+		if same {
+			c[kind].same++
+		}
+		break // the other kinds follow from it
+	}
+	s.addTwin(id)
+}
+
+func (s *forage) addTwin(id graph.ID) {
+	for _, key := range s.twins.keys[id] {
+		s.twins.fetched[key] = true
+	}
+}
+
+// hostDirectory returns the outermost directory of an address, or -1.
+func (s *forage) hostDirectory(id graph.ID) int32 {
+	d := s.directory[id]
+	for d >= 0 && s.outer[d] >= 0 {
+		d = s.outer[d]
+	}
+	return d
+}
+
+// isRepeat reports whether an address has a twin among those with these keys that is more likely
+// than not the same page.
+func (s *forage) isRepeat(id graph.ID, among map[uint64]bool) bool {
+	t := &s.twins
+	for kind, key := range t.keys[id] {
+		if key == 0 || !among[key] {
+			continue
+		}
+		var n twinCount
+		if c := t.hosts[s.hostDirectory(id)]; c != nil {
+			n = c[kind]
+		}
+		weight := twinPriorWeight[kind]
+		return n.same+float64(weight*twinPrior[kind]) > (n.fetched+weight)/2
+	}
+	return false
+}
