@@ -32,8 +32,9 @@ type decoder struct {
 
 // The elements of the lists and objects of a line may take len(line) + maxMemory bytes. A limit is
 // needed because an empty element takes up to a hundred times as many bytes in memory as in the
-// line. maxMemory is twice what a sitemap, the longest list that a stage writes, requires.
-const maxMemory = 24 << 20
+// line. maxMemory is more than one and a half times what a sitemap, the longest list that a stage
+// writes, requires.
+const maxMemory = 20 << 20
 
 // ErrTooLarge is wrapped by errors about a line whose lists and objects need more memory than its
 // length allows.
