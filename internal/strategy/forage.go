@@ -16,7 +16,6 @@ package strategy
 // Nothing of it sees a label.
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -45,7 +44,7 @@ type forage struct {
 }
 
 // An extent is the size of the crawl at some time.
-type extent struct{ pages, aliases, terms int }
+type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
 	s := &forage{Window: 5, Islands: true}
@@ -135,7 +134,7 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 
 // maxWaiting is the number of waiting addresses that are weighed. If there are more, it is those
 // with the most relevant parents.
-const maxWaiting = 20_000
+const maxWaiting = 8000
 
 // waiting returns the addresses to choose from, with their signals, in the order of their discovery.
 // Those of pages that seem to be known wait until there are no others.
@@ -143,25 +142,52 @@ func (s *forage) waiting() *waitingLinks {
 	w := new(waitingLinks)
 	s.countTwins()
 	var repeats []graph.ID
-	for id := range s.freeAddresses() {
-		if s.isRepeat(id, s.twins.fetched) {
+	add := func(id graph.ID) {
+		switch {
+		case !s.isFree(id):
+		case s.isRepeat(id, s.twins.fetched):
 			repeats = append(repeats, id)
-		} else {
+		default:
 			w.ids = append(w.ids, id)
 		}
+	}
+	for _, id := range s.model.waiting {
+		add(id)
+	}
+	for id := s.at.addresses; id < s.web.Len(); id++ {
+		add(graph.ID(id))
 	}
 	if len(w.ids) == 0 {
 		w.ids = repeats
 	}
-	if len(w.ids) > maxWaiting {
-		slices.SortStableFunc(w.ids, func(a, b graph.ID) int {
-			return cmp.Compare(s.bestParentRelevance(b), s.bestParentRelevance(a))
-		})
-		w.ids = w.ids[:maxWaiting]
-		slices.Sort(w.ids)
+	if len(w.ids) == 0 { // all that were waiting at the last fit are fetched, but those left out
+		w.ids = slices.Collect(s.freeAddresses())
 	}
+	w.ids = s.likeliest(w.ids, len(s.pages))
 	s.weigh(w)
 	return w
+}
+
+// likeliest returns at most maxWaiting of ids, those whose most relevant parent among the pages
+// before the place end is the most relevant, in the order of their discovery.
+func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
+	if len(ids) <= maxWaiting {
+		return ids
+	}
+	relevance := make([]float64, len(ids))
+	for i, id := range ids {
+		relevance[i] = s.bestParentRelevance(id, end)
+	}
+	chosen := highestPlaces(relevance, maxWaiting)
+	slices.Sort(chosen)
+	for i, at := range chosen {
+		chosen[i] = int(ids[at])
+	}
+	ids = ids[:0]
+	for _, id := range chosen {
+		ids = append(ids, graph.ID(id))
+	}
+	return ids
 }
 
 // code encodes or decodes when the models were fitted. They are fitted again when they are needed.
@@ -169,8 +195,9 @@ func (s *forage) code(c *codec) {
 	integer(c, &s.at.pages)
 	integer(c, &s.at.aliases)
 	integer(c, &s.at.terms)
+	integer(c, &s.at.addresses)
 	c.check(0 <= s.at.pages && s.at.pages <= len(s.pages) && 0 <= s.at.aliases && s.at.aliases <= len(s.aliases) &&
-		0 <= s.at.terms && s.at.terms <= len(s.terms.names))
+		0 <= s.at.terms && s.at.terms <= len(s.terms.names) && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
 	if c.reading {
 		s.model = nil
 	}

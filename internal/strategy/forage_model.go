@@ -14,9 +14,10 @@ import (
 // A forageModel is what is learned from the pages of an extent, and what follows from it for the
 // pages since.
 type forageModel struct {
-	places []int32 // by graph.ID: the place of its page plus one, at the extent; later ones are added
-	known  int     // pages that are included in what follows
-	alias  int     // and aliases
+	places  []int32    // by graph.ID: the place of its page plus one, at the extent; later ones are added
+	waiting []graph.ID // at the extent, at most maxWaiting
+	known   int        // pages that are included in what follows
+	alias   int        // and aliases
 
 	pages     *relevance.Model
 	asked     []float64 // by term of the query: its weight; the mean of all is 1
@@ -57,7 +58,7 @@ func (s *forage) learn(rng *rand.Rand) {
 	s.fitDirectories(&s.web)
 	due := len(s.pages) > s.at.pages+s.at.pages/50
 	if due {
-		s.at = extent{len(s.pages), len(s.aliases), len(s.terms.names)}
+		s.at = extent{len(s.pages), len(s.aliases), len(s.terms.names), s.web.Len()}
 	}
 	if due || s.model == nil {
 		s.fitModels()
@@ -86,6 +87,12 @@ func (s *forage) fitModels() {
 	s.fitKinds(m)
 	s.fitSpread(m)
 	s.fitLinks(m)
+	for id := range graph.ID(s.at.addresses) {
+		if m.places[id] == 0 {
+			m.waiting = append(m.waiting, id)
+		}
+	}
+	m.waiting = s.likeliest(m.waiting, s.at.pages)
 }
 
 // latest returns which of n things a model is fitted to: all, or half of them the latest and half

@@ -234,9 +234,10 @@ func (s *forage) reasons(w *waitingLinks, at int) (reasons []wire.Scored) {
 	return reasons
 }
 
-// bestParentRelevance returns the relevance of the most relevant page that links to an address.
-func (s *forage) bestParentRelevance(id graph.ID) (best float64) {
-	for a := range s.into(id, len(s.pages)) {
+// bestParentRelevance returns the relevance of the most relevant page that links to an address, of
+// those before the place end.
+func (s *forage) bestParentRelevance(id graph.ID, end int) (best float64) {
+	for a := range s.into(id, end) {
 		best = max(best, s.model.relevance[a.from])
 	}
 	return best
