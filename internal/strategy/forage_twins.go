@@ -1,9 +1,10 @@
 package strategy
 
-// This file is how forage avoids addresses of pages that it already has under another address:
-// that an address has a twin among those fetched says nothing by itself, but on hosts where twins
-// turned out to be the same page, others will. Compare Z. Bar-Yossef, I. Keidar, U. Schonfeld: Do
-// Not Crawl in the DUST: Different URLs with Similar Text, WWW 2007, which learns rules for hosts.
+// This file predicts which waiting addresses lead to pages that were fetched under another address.
+// Two addresses that are alike are twins. That alone says little: it is learned, for each host and
+// kind of twins, how often the later of two was the same page. Compare Z. Bar-Yossef, I. Keidar, U.
+// Schonfeld: Do Not Crawl in the DUST: Different URLs with Similar Text, WWW 2007, which learns
+// rules that rewrite addresses.
 
 import (
 	"hash/fnv"
@@ -19,14 +20,15 @@ const (
 	twinKinds
 )
 
-// How likely twins are the same page before any of a host were fetched, and how many fetches that
-// counts as.
+// twinPrior is the share of twins that are the same page, before any of a host were fetched;
+// twinPriorWeight is the number of fetches that it counts as.
 var (
 	twinPrior       = [twinKinds]float64{0.5, 0.1}
 	twinPriorWeight = [twinKinds]float64{2, 5}
 )
 
-// Twins are the keys of addresses, and what was found out about twins.
+// twins are the keys of addresses, and what was learned about twins. All of it is derived from the
+// pages and their aliases.
 type twins struct {
 	keys    [][twinKinds]uint64 // by graph.ID; 0 is none
 	fetched map[uint64]bool
@@ -35,8 +37,8 @@ type twins struct {
 	aliases int
 }
 
-// A twinCount counts the fetched addresses of a host that had a twin then, and those of them that were
-// the same page as another.
+// A twinCount counts the addresses of a host that had a twin when they were fetched, and those of
+// them that led to a page that was known.
 type twinCount struct{ fetched, same float64 }
 
 // twinKeys returns the keys of an address. Twins have the same.
