@@ -11,13 +11,16 @@ import (
 	"time"
 )
 
+// bounce is how long a second signal of the same kind is taken for the first.
+const bounce = 500 * time.Millisecond
+
 // NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
 // The cause of the cancellation is an error with the given message, or "interrupted" or
 // "terminated" if that is empty, that ends the process with [StatusInterrupted] for SIGINT
 // and [StatusTerminated] for the others.
 //
-// A second signal of the same kind kills the process, even if it ignores the context, but not
-// within a second: a signal to all processes reaches this one directly and through the one that
+// A second signal of the same kind kills the process, even if it ignores the context, but not within
+// half a second: a signal to all processes reaches this one directly, and through the process that
 // started it. SIGHUP stays ignored where it was, as under nohup.
 func NotifyContext(message string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -29,7 +32,7 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 	signal.Notify(received, kinds...)
 	go func() {
 		for sig := range received {
-			time.AfterFunc(time.Second, func() { signal.Reset(sig) })
+			time.AfterFunc(bounce, func() { signal.Reset(sig) })
 			status, word := StatusTerminated, "terminated"
 			if sig == os.Interrupt {
 				status, word = StatusInterrupted, "interrupted"
