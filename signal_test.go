@@ -91,8 +91,11 @@ func TestASignalToAllLosesNoPage(t *testing.T) {
 				c := newComparison(t)
 				c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 				var answered atomic.Int32
-				enough := make(chan bool)
+				enough, sent := make(chan bool), make(chan bool)
 				site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if answered.Load() >= 20 {
+						<-sent // the crawl must not end before the signal
+					}
 					treeOfPages(w, r)
 					if r.URL.Path != "/robots.txt" && r.Context().Err() == nil && answered.Add(1) == 20 {
 						close(enough)
@@ -119,6 +122,7 @@ func TestASignalToAllLosesNoPage(t *testing.T) {
 				if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
 					t.Fatal(err)
 				}
+				close(sent)
 				if err := cmd.Wait(); err == nil {
 					t.Errorf("the crawl ended before the signal:\n%s", printed(said))
 				}

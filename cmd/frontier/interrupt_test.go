@@ -58,7 +58,7 @@ func TestASecondSignalEndsABusyServeAtOnce(t *testing.T) {
 		if err := serve.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // within half of that it would be the same signal
+		time.Sleep(200 * time.Millisecond)
 	}
 	select {
 	case err := <-ended:

@@ -8,31 +8,33 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
-
-// bounce is how long a second signal of the same kind is taken for the first.
-const bounce = 500 * time.Millisecond
 
 // NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
 // The cause of the cancellation is an error with the given message, or "interrupted" or
 // "terminated" if that is empty, that ends the process with [StatusInterrupted] for SIGINT
 // and [StatusTerminated] for the others.
 //
-// A second signal of the same kind kills the process, even if it ignores the context, but not within
-// half a second: a signal to all processes reaches this one directly, and through the process that
-// started it. SIGHUP stays ignored where it was, as under nohup.
+// A second signal of the same kind kills the process, even if it ignores the context. A
+// signal of another kind does not: a supervisor may forward as SIGTERM a Ctrl-C that the
+// process has received itself. SIGHUP stays ignored where it was, as under nohup.
+//
+// In a crawl no second signal kills the process: a signal to all processes reaches this one twice,
+// directly and through the shell, and it is the shell that counts them.
 func NotifyContext(message string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kinds := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		kinds = append(kinds, syscall.SIGHUP)
 	}
+	inCrawl := os.Getenv(signalsVariable) != ""
 	received := make(chan os.Signal, len(kinds))
 	signal.Notify(received, kinds...)
 	go func() {
 		for sig := range received {
-			time.AfterFunc(bounce, func() { signal.Reset(sig) })
+			if !inCrawl {
+				signal.Reset(sig)
+			}
 			status, word := StatusTerminated, "terminated"
 			if sig == os.Interrupt {
 				status, word = StatusInterrupted, "interrupted"
@@ -63,10 +65,13 @@ func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 // for commands that must save their state first.
 func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// IgnoresTerm reports whether the crawl that started this command as a stage wants it to ignore
-// SIGTERM: it ends when the first stage does. Unlike SIGINT and SIGHUP, Go does not leave SIGTERM
-// ignored where it was.
-func IgnoresTerm() bool { return os.Getenv("SPOOR_IGNORE") == "TERM" }
+// signalsVariable is set by scripts/crawl: to "first" for the processes that react to signals, and
+// to "none" for the stages after the first, which end when their input does.
+const signalsVariable = "SPOOR_SIGNALS"
+
+// IgnoresTerm reports whether this command is a stage that must ignore SIGTERM. Unlike SIGINT and
+// SIGHUP, Go does not leave SIGTERM ignored where it was.
+func IgnoresTerm() bool { return os.Getenv(signalsVariable) == "none" }
 
 // NotifyTerm returns a context that is cancelled by SIGTERM or SIGHUP, for a command that
 // passes the signal on. SIGINT is left to whoever reads the terminal.
