@@ -178,16 +178,13 @@ func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
 	for i, id := range ids {
 		relevance[i] = s.bestParentRelevance(id, end)
 	}
-	chosen := highestPlaces(relevance, maxWaiting)
-	slices.Sort(chosen)
-	for i, at := range chosen {
-		chosen[i] = int(ids[at])
+	places := highestPlaces(relevance, maxWaiting)
+	slices.Sort(places)
+	chosen := make([]graph.ID, len(places))
+	for i, place := range places {
+		chosen[i] = ids[place]
 	}
-	ids = ids[:0]
-	for _, id := range chosen {
-		ids = append(ids, graph.ID(id))
-	}
-	return ids
+	return chosen
 }
 
 // code encodes or decodes when the models were fitted. They are fitted again when they are needed.

@@ -7,7 +7,6 @@ package strategy
 // rules that rewrite addresses.
 
 import (
-	"hash/fnv"
 	"strings"
 
 	"spoor/internal/graph"
@@ -51,21 +50,12 @@ func twinKeys(url string) (keys [twinKinds]uint64) {
 		url = strings.TrimRight(url[:at], "/")
 		at = strings.LastIndexByte(url, '/')
 	}
-	keys[twinAddress] = hashOf(url, query)
+	keys[twinAddress] = max(1, fnv64(url+"?"+query))
 	if at >= 0 {
 		host, _, _ := strings.Cut(url, "/")
-		keys[twinName] = hashOf(host, url[at:], query)
+		keys[twinName] = max(1, fnv64(host+"\x00"+url[at:]+"?"+query))
 	}
 	return keys
-}
-
-func hashOf(parts ...string) uint64 {
-	h := fnv.New64a()
-	for _, s := range parts {
-		h.Write([]byte(s))
-		h.Write([]byte{0})
-	}
-	return max(1, h.Sum64())
 }
 
 // countTwins counts what was fetched since the last call, in the order in which it was.
