@@ -67,7 +67,8 @@ Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one line per generation
 touch DIR/.stop ends the crawl after the current generation. So do Ctrl-C, SIGTERM and SIGHUP,
 to crawl or to all its processes, which also return the addresses that are not fetched yet
 to the frontier. DIR/stop_reason says why a crawl ended:
-pages, generations, frontier_empty, not_due, stop_file or interrupted.
+pages, generations, frontier_empty, not_due, stop_file, interrupted or no_page. After no_page
+the same command fetches the seeds again.
 
 Exit status: 0 done, 1 failed, or no page could be fetched, 2 misuse, 3 disk full, 130 and 143
 interrupted. `

@@ -145,6 +145,8 @@ func ended(reason string) string {
 		return "It ended because no waiting address was due."
 	case "stop_file":
 		return "It was stopped by its stop file."
+	case "no_page":
+		return "It ended because no page could be fetched."
 	}
 	return "It ended: " + reason + "."
 }

@@ -252,9 +252,9 @@ func (c *Crawl) start() error {
 	return nil
 }
 
-// removeParts removes the unfinished files of killed processes. A stage that is still running then
-// writes to a removed file, which does no harm. Parts of report.html are kept: the user may be
-// writing it.
+// removeParts removes the unfinished files and directories of killed processes. A stage that is
+// still running then writes to a removed file, which does no harm. Parts of report.html are kept:
+// the user may be writing it.
 func (d Dir) removeParts() error {
 	for _, pattern := range []string{"*" + partSuffix, filepath.Join("fetch", "*"+partSuffix), filepath.Join(generations, "*", "*"+partSuffix+"*")} {
 		parts, err := filepath.Glob(filepath.Join(escapeGlob(string(d)), pattern))
@@ -263,7 +263,7 @@ func (d Dir) removeParts() error {
 		}
 		for _, name := range parts {
 			if !strings.HasPrefix(filepath.Base(name), "report.html.") {
-				os.Remove(name)
+				os.RemoveAll(name)
 			}
 		}
 	}
@@ -767,6 +767,7 @@ const (
 	EndNotDue      = "not_due"
 	EndStopped     = "stop_file"
 	EndInterrupted = "interrupted"
+	EndNoPage      = "no_page" // a crawl that is resumed after it begins anew
 )
 
 // end ends the crawl.

@@ -159,7 +159,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		}
 	}
 	if len(words) > 0 {
-		totals, err := d.LoadTotals()
+		totals, _, err := d.readTotals()
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 				return nil, err
 			}
 			defer hold.Close()
-			return nil, d.clear()
+			return nil, d.clear(nil)
 		}
 		what := "other settings"
 		if len(words) == 1 && words[0] == otherTopic {
@@ -252,11 +252,11 @@ func lacksSection(topic, section string) (bool, error) {
 
 // rehearse lets every stage of spoor's own check its flags, before anything is written.
 func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages, topic string) error {
-	scratch, err := os.MkdirTemp("", "crawl-")
+	scratch, remove, err := d.scratch()
 	if err != nil {
-		return fmt.Errorf("%w\nhint: TMPDIR names the directory for temporary files", err)
+		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer remove()
 	if learn := stages.find("learn"); learn != nil && learn.Own {
 		// One page stands in for those of the seeds.
 		page := `{"v":1,"url":"http://example.test/","status_code":200,"text":"spoor"}` + "\n"
@@ -298,6 +298,35 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 		}
 	}
 	return nil
+}
+
+// scratch makes a directory for temporary files, and returns a function that removes it and the
+// directories that it was made in, if they are empty. It is in the run directory, where the next
+// crawl removes it if this process is killed.
+func (d Dir) scratch() (name string, remove func(), err error) {
+	missing := filepath.Clean(string(d)) // the first directory on the path that does not exist
+	for parent := filepath.Dir(missing); !exists(parent) && parent != missing; parent = filepath.Dir(parent) {
+		missing = parent
+	}
+	existed := exists(missing)
+	if err = os.MkdirAll(string(d), 0o777); err == nil {
+		name, err = os.MkdirTemp(string(d), "rehearsal-*"+partSuffix)
+	}
+	if err != nil {
+		return "", nil, cannotWrite(d, err)
+	}
+	return name, func() {
+		os.RemoveAll(name)
+		dir := filepath.Clean(string(d))
+		for !existed && os.Remove(dir) == nil && dir != missing {
+			dir = filepath.Dir(dir)
+		}
+	}, nil
+}
+
+// cannotWrite returns the error for a run directory to which err forbids to write.
+func cannotWrite(d Dir, err error) error {
+	return faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
 }
 
 // try runs a command that must accept its flags.
@@ -393,10 +422,12 @@ func (d Dir) mayHavePages(t *Totals) bool {
 	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
-// clear removes the files of a run that has no page, so that another can be started.
-func (d Dir) clear() error {
+// clear removes the files of a run that has no page, but those to keep, so that it can be started
+// anew.
+func (d Dir) clear(keep []string) error {
+	keep = append(keep, lockFile, StopFile, "lost+found")
 	for _, name := range runFiles {
-		if name == lockFile || name == StopFile || name == "lost+found" {
+		if slices.Contains(keep, name) {
 			continue
 		}
 		if err := os.RemoveAll(d.Path(name)); err != nil {
@@ -406,8 +437,38 @@ func (d Dir) clear() error {
 	return nil
 }
 
-// prepare locks the run and writes its files.
+// prepare makes the run directory, locks it and writes its files.
 func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) (*os.File, error) {
+	d := r.Dir
+	if err := os.MkdirAll(string(d), 0o777); err != nil {
+		return nil, cannotWrite(d, err)
+	}
+	hold, err := d.Hold()
+	if err != nil {
+		return nil, err
+	}
+	err = o.restart(d)
+	if err == nil {
+		err = o.write(ctx, r, before, stages, changes)
+	}
+	if err != nil {
+		return nil, errors.Join(err, hold.Close())
+	}
+	return hold, nil
+}
+
+// restart removes what a crawl without a page has left, so that its seeds are fetched again.
+func (o *Opener) restart(d Dir) error {
+	reason, err := readSmall(d.Path(StopReason))
+	if err != nil || strings.TrimSpace(string(reason)) != EndNoPage {
+		return err
+	}
+	o.Say("%s has no page: its seeds are fetched again", d)
+	return d.clear([]string{SettingsFile, StagesFile, Topic, seedsFile, StagesLog})
+}
+
+// write writes the files of the run, which is locked.
+func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
 	d, s := r.Dir, &r.Settings
 	dirs := []string{generations, "frontier", "evolve"}
 	if !s.Closed() {
@@ -415,22 +476,9 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	}
 	for _, name := range dirs {
 		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
-			return nil, faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
+			return cannotWrite(d, err)
 		}
 	}
-	hold, err := d.Hold()
-	if err != nil {
-		return nil, err
-	}
-	if err := o.write(ctx, r, before, stages, changes); err != nil {
-		return nil, errors.Join(err, hold.Close())
-	}
-	return hold, nil
-}
-
-// write writes the files of the run, which is locked.
-func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
-	d, s := r.Dir, &r.Settings
 	for _, text := range changes {
 		o.Say("%s", text)
 	}
@@ -604,7 +652,7 @@ const holdPatience = 2 * time.Second
 func (d Dir) Hold() (*os.File, error) {
 	f, err := atomicfile.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
+		return nil, cannotWrite(d, err)
 	}
 	for begun := time.Now(); ; time.Sleep(holdPatience / 40) {
 		if err = lock.Try(f, true); !errors.Is(err, lock.ErrHeld) || time.Since(begun) > holdPatience {

@@ -154,39 +154,49 @@ func (t *Totals) exhausted() bool {
 	return t.Empty > 1 || t.Empty == 1 && t.Last.Addresses == 0
 }
 
-// LoadTotals returns the totals of the committed generations. It reads totals.json or, if that
-// file does not agree with the summaries, the summaries; then it rewrites totals.json and
-// log.ndjson.
+// LoadTotals returns the totals of the committed generations. If totals.json does not agree with
+// the summaries, it rewrites that file and log.ndjson. Only who holds the run may call it.
 func (d Dir) LoadTotals() (*Totals, error) {
+	t, log, err := d.readTotals()
+	if err != nil || log == nil {
+		return t, err
+	}
+	if err := atomicfile.WriteBytes(d.Path(LogFile), log); err != nil {
+		return nil, err
+	}
+	return t, t.save(d)
+}
+
+// readTotals returns the totals of the committed generations. It reads totals.json or, if that
+// file does not agree with the summaries, the summaries; then log is not nil, and what log.ndjson
+// should be.
+func (d Dir) readTotals() (_ *Totals, log []byte, err error) {
 	if b, err := readSmall(d.Path(totalsFile)); err == nil && b != nil {
 		t := newTotals()
 		if json.Unmarshal(b, t) == nil && t.Last != nil && !exists(d.File(t.Generation+1, Stats)) && (t.Generation == 0 || exists(d.File(t.Generation, Stats))) {
-			return t, nil
+			return t, nil, nil
 		}
 	}
 	t := newTotals()
-	var log []byte
+	log = []byte{}
 	for {
 		name := d.File(t.Generation+1, Stats)
 		b, err := readSmall(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if b == nil {
 			break
 		}
 		s := NewSummary(t.Generation + 1)
 		if err := json.Unmarshal(b, s); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		s.Generation = t.Generation + 1
 		t.add(s)
 		log = append(log, b...)
 	}
-	if err := atomicfile.WriteBytes(d.Path(LogFile), log); err != nil {
-		return nil, err
-	}
-	return t, t.save(d)
+	return t, log, nil
 }
 
 // save writes totals.json.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/terminal"
 )
 
@@ -226,8 +227,11 @@ func (c *Crawl) noPage() error {
 	if len(words) == 0 {
 		words = append(words, "the frontier has no addresses")
 	}
+	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndNoPage+"\n")); err != nil {
+		return err
+	}
 	c.View.Clear()
 	c.leaveReport()
-	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s prints the outcome of each, and %s has the messages of the stages; other seeds can be used with the same -run",
+	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s prints the outcome of each, and %s has the messages of the stages; the same command tries them again, and other seeds can be used with the same -run",
 		strings.Join(words, ", "), c.Prefix, c.Dir.Path("frontier"), c.Dir.Path(StagesLog))
 }
