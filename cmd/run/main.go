@@ -105,8 +105,14 @@ func requirements(name string) (run.Requirements, bool) {
 	for _, k := range strategy.Kinds() {
 		if k.Name == name {
 			s := k.Stages
-			compat := slices.ContainsFunc(k.New().Params(), func(p strategy.Param) bool { return p.Name == "compat" })
-			return run.Requirements{Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Single: s.Single, Compat: compat}, true
+			params := k.New().Params()
+			has := func(name string) bool {
+				return slices.ContainsFunc(params, func(p strategy.Param) bool { return p.Name == name })
+			}
+			return run.Requirements{
+				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"),
+				Single: s.Single, Compat: has("compat"),
+			}, true
 		}
 	}
 	return run.Requirements{}, false

@@ -104,9 +104,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
 	}
 	if evolve := stages.find("evolve"); evolve.Own {
-		if !requirements.Search {
+		if !requirements.Search && !requirements.Queries {
 			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })
-		} else if s.Search == "" && stages.find("search") == nil {
+		} else if requirements.Search && s.Search == "" && stages.find("search") == nil {
 			changes = append(changes, "the queries of "+s.Strategy+" are not asked: there is no -search")
 		}
 	}
@@ -223,7 +223,7 @@ func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 			return faultf(statusMisuse, "-steady cannot be used with EVOLVE and SEARCH, which read one generation to the end of the file: omit -steady")
 		}
 	}
-	if s.Search != "" && !s.Closed() && !IsAddress(s.Search) && w.Search {
+	if s.Search != "" && !s.Closed() && !IsAddress(s.Search) && (w.Search || w.Queries) {
 		return faultf(statusMisuse, "-steady cannot be used with -search %s in the live web, where the index grows with every generation: omit -steady", s.Search)
 	}
 	return nil

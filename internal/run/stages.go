@@ -33,7 +33,8 @@ type Requirements struct {
 	Context string // the words around links: parse -context
 	Learn   string // a section of the topic that is learned from the seeds' pages: table or reference
 	Expand  string // the rule by which the topic grows: topic -expand
-	Search  bool   // the strategy emits queries
+	Search  bool   // the strategy emits queries,
+	Queries bool   // or does so with its parameter queries
 	Single  bool   // with -compat, generations of one page
 	Compat  bool   // the strategy has the parameter compat
 }
@@ -159,6 +160,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	if s.Compat && w.Compat {
 		evolve.WriteString(" -param compat=true")
 	}
+	if s.Search != "" && w.Queries {
+		evolve.WriteString(" -param queries=true")
+	}
 	state := "-state " + inRun("evolve")
 	search := s.searchCommand(command("search"))
 	switch {
@@ -167,7 +171,7 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		if search != "" {
 			add("search", search, "-only -")
 		}
-	case search != "" && w.Search:
+	case search != "" && (w.Search || w.Queries):
 		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows, "|", search)
 	default:
 		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows)

@@ -9,6 +9,7 @@ package strategy
 //	forage_model.go      what is learned from it, when the crawl has grown by a fiftieth
 //	forage_signals.go    what the models say of a waiting address: thirteen signals
 //	forage_twins.go      which addresses lead to pages that are known
+//	forage_queries.go    what is asked, if there is a search
 //	forage_policy.go     their weights, which evolve, and the islands that compete
 //	package relevance    how relevant a page is
 //	package ridge        how links are judged by their words
@@ -30,9 +31,11 @@ type forage struct {
 	Window  int  // the smallest generation
 	Evolve  bool // whether the weights evolve
 	Islands bool // whether a plain policy competes
+	Queries bool // whether a search is asked
 
 	foraged
 	policy
+	asking
 	at    extent       // the crawl when the models were fitted last
 	model *forageModel // nil until it is fitted, and after a restoration
 	links linkFeatures
@@ -50,7 +53,8 @@ func newForage() Strategy {
 	s := &forage{Window: 5, Islands: true}
 	s.weights = firstWeights
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
-	s.parts = []part{&s.foraged, &s.policy, s}
+	s.forms.most = maxForms
+	s.parts = []part{&s.foraged, &s.policy, &s.asking, s}
 	return s
 }
 
@@ -59,6 +63,7 @@ func (s *forage) Params() []Param {
 		{Name: "window", Doc: "addresses of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
 		{Name: "evolve", Doc: "weights evolve; otherwise they stay those of the beginning", Value: &s.Evolve},
 		{Name: "islands", Doc: "a plain policy competes for the addresses of a generation", Value: &s.Islands},
+		{Name: "queries", Doc: "a search is asked for pages of the topic", Value: &s.Queries},
 	}
 }
 
@@ -68,6 +73,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 		return err
 	}
 	fresh := len(s.terms.names) == 0
+	s.user = keywords(t)
 	s.termOf, s.query.Terms, s.query.Weights = nil, nil, nil
 	for _, k := range t.Keywords {
 		for _, term := range s.append(nil, k.Text, maxTitleTerms) {
@@ -100,6 +106,9 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 func (s *forage) Visit(rec *wire.Record) {
 	if place, ok := s.visitNew(rec); ok {
 		s.foraged.learn(rec, place, s.linksOn(rec, place))
+		if s.Queries {
+			s.hear(rec, place)
+		}
 	}
 }
 
@@ -126,6 +135,11 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 			}
 			next = append(next, a)
 			s.decided(id, waiting.z[c.at], c.islands)
+		}
+	}
+	if s.Queries {
+		if query, ok := s.ask(rng); ok {
+			next = append(next, query)
 		}
 	}
 	s.endGeneration()
@@ -195,6 +209,7 @@ func (s *forage) code(c *codec) {
 	integer(c, &s.at.addresses)
 	c.check(0 <= s.at.pages && s.at.pages <= len(s.pages) && 0 <= s.at.aliases && s.at.aliases <= len(s.aliases) &&
 		0 <= s.at.terms && s.at.terms <= len(s.terms.names) && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
+	c.check(len(s.found) == 0 || int(s.found[len(s.found)-1]) < len(s.pages))
 	if c.reading {
 		s.model = nil
 	}

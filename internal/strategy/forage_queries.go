@@ -1,0 +1,141 @@
+package strategy
+
+// This file is how forage asks a search for pages of the topic: first the user's query, then words
+// of titles that relevant pages have more often than others. It asks in each generation for as long
+// as the pages that are found are as relevant as those that links lead to, and otherwise less and
+// less often.
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"unicode"
+
+	"spoor/internal/wire"
+)
+
+const (
+	opSearch    = "search" // the operator of results
+	maxForms    = 1 << 16  // words of titles that are remembered
+	longestForm = 64       // bytes
+	drawnFrom   = 20       // the heaviest words of the topic
+	draws       = 8        // until a query is new
+	drawnWords  = 3        // of a query
+	judgedBy    = 20       // the latest results, and
+	comparedTo  = 50       // the latest other pages
+	mostPause   = 16       // generations from one query to the next
+)
+
+// asking is what forage remembers of its queries.
+type asking struct {
+	issued   queryLog
+	found    []int32 // the places of the pages that a search has found, ascending
+	saved    int
+	pause    int        // generations from the last query to the next,
+	rest     int        // and those that are left of them
+	forms    vocabulary // words of titles
+	user     []string   // the words of the user's query
+	formOf   map[int32]string
+	readForm int // the forms that are in formOf, by their stems
+}
+
+// hear remembers what a page adds to what can be asked.
+func (s *forage) hear(rec *wire.Record, place int) {
+	if rec.Operator == opSearch {
+		s.found = append(s.found, int32(place))
+	}
+	for word := range strings.FieldsFuncSeq(clip(rec.Title, readURL), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(word) <= longestForm {
+			s.forms.add(strings.ToLower(word))
+		}
+	}
+}
+
+// ask returns the query of a generation. ok is false if there is none.
+func (s *forage) ask(rng *rand.Rand) (a Address, ok bool) {
+	a = Address{Query: strings.Join(s.user, " "), Operator: opMutation, Priority: 1}
+	if len(s.issued.queries) > 0 {
+		if s.rest--; s.rest > 0 {
+			return a, false
+		}
+		if s.pause = min(2*s.pause, mostPause); s.searchPays() {
+			s.pause = 1
+		}
+		words := s.heaviest()
+		for range draws {
+			if a.Query = drawQuery(rng, words, min(drawnWords, len(words))); !slices.Contains(s.issued.queries, a.Query) {
+				break
+			}
+		}
+	} else {
+		s.pause = 1
+	}
+	s.rest = s.pause
+	return a, a.Query != "" && s.issued.add(a.Query)
+}
+
+// searchPays reports whether the latest pages that a search has found are, in the mean, as relevant
+// as the latest others.
+func (s *forage) searchPays() bool {
+	sum, n := 0.0, 0
+	for _, place := range s.found[max(0, len(s.found)-judgedBy):] {
+		sum += s.model.relevance[place]
+		n++
+	}
+	others, most := 0.0, 0
+	for place := len(s.pages) - 1; place >= 0 && most < comparedTo; place-- {
+		if _, found := slices.BinarySearch(s.found, int32(place)); !found {
+			others += s.model.relevance[place]
+			most++
+		}
+	}
+	return n > 0 && sum*float64(most) >= others*float64(n)
+}
+
+// heaviest returns the words of titles that tell relevant pages best from others, in the order of
+// their weights.
+func (s *forage) heaviest() []string {
+	if s.formOf == nil {
+		s.formOf = map[int32]string{}
+	}
+	for ; s.readForm < len(s.forms.names); s.readForm++ {
+		word := s.forms.names[s.readForm]
+		if stems := s.append(nil, word, 1); len(stems) == 1 && s.formOf[stems[0]] == "" {
+			s.formOf[stems[0]] = word
+		}
+	}
+	type weighted struct {
+		word   string
+		weight float64
+	}
+	var words []weighted
+	for stem, weight := range s.model.pages.Topic {
+		if word := s.formOf[int32(stem)]; weight > 0 && word != "" {
+			words = append(words, weighted{word, weight})
+		}
+	}
+	slices.SortFunc(words, func(a, b weighted) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(a.word, b.word))
+	})
+	list := slices.Clone(s.user)
+	for _, w := range words[:min(drawnFrom, len(words))] {
+		if !slices.Contains(list, w.word) {
+			list = append(list, w.word)
+		}
+	}
+	return list
+}
+
+// code encodes or decodes the queries.
+func (a *asking) code(c *codec) {
+	a.issued.code(c)
+	a.found = append(a.found[:a.saved], each(c, a.found[a.saved:], func(place *int32) { integer(c, place) })...)
+	for i, place := range a.found[a.saved:] {
+		c.check(place >= 0 && (a.saved+i == 0 || place > a.found[a.saved+i-1]))
+	}
+	a.saved = len(a.found)
+	integer(c, &a.pause)
+	integer(c, &a.rest)
+	a.forms.code(c)
+}
