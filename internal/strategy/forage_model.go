@@ -129,7 +129,7 @@ func (s *forage) fitRelevance(m *forageModel) {
 		d := s.doc(place)
 		switch {
 		case d == nil:
-		case s.pages[place].depth == 0 && len(seeds) < mostSeeds:
+		case s.pages[place].depth == 0 && len(seeds) < mostSeeds && !s.isFound(place):
 			seeds = append(seeds, d.Page)
 		default:
 			pages = append(pages, d.Page)

@@ -85,12 +85,18 @@ func (s *forage) searchPays() bool {
 	}
 	others, most := 0.0, 0
 	for place := len(s.pages) - 1; place >= 0 && most < comparedTo; place-- {
-		if _, found := slices.BinarySearch(s.found, int32(place)); !found {
+		if !s.isFound(place) {
 			others += s.model.relevance[place]
 			most++
 		}
 	}
 	return n > 0 && sum*float64(most) >= others*float64(n)
+}
+
+// isFound reports whether a search has found the page at place.
+func (s *forage) isFound(place int) bool {
+	_, found := slices.BinarySearch(s.found, int32(place))
+	return found
 }
 
 // heaviest returns the words of titles that tell relevant pages best from others, in the order of
