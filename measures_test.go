@@ -25,8 +25,11 @@ import (
 // doc/results/measures.md: a topic is made of a query and example pages, and every page
 // of the archive is scored.
 
-// judged lists the measures that are compared.
-var judged = []string{"vsm", "weighttable", "bm25", "classifier"}
+// The measures that are compared: with examples, and of a query alone.
+var (
+	judged  = []string{"vsm", "weighttable", "bm25", "classifier"}
+	queried = []string{"bm25", "vsm", "wordscore"} // the first is the default
+)
 
 // webs lists the archived webs and the labels that are used as topics.
 var webs = []struct {
@@ -141,48 +144,21 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 		t.Skip("the shared data is not on this machine")
 	}
 	t.Parallel()
-	var b strings.Builder
-	b.WriteString(measuresHead + "| topic | measure | precision | recall | average precision | ROC area | Brier | average precision with the examples | ROC area of links |\n")
-	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
-	type sum struct{ precision, recall, average, auc, with, links float64 }
-	sums := make([]sum, len(judged))
-	topics := 0.0
+	trained, alone := newMeasureTable(judged), newMeasureTable(queried)
 	for _, w := range webs {
 		j := newJury(t, w.name, w.labels)
 		for _, label := range w.labels {
-			topics++
-			for i, v := range j.verdicts(label) {
-				pages, all, links := judgeScores(v.pages), judgeScores(v.all), judgeScores(v.links)
-				s := &sums[i]
-				s.precision += pages.precision
-				s.recall += pages.recall
-				s.average += pages.average
-				s.auc += pages.auc
-				s.with += all.average
-				s.links += links.auc
-				brier, what := "–", ""
-				if pages.bounded {
-					brier = fmt.Sprintf("%.3f", pages.brier)
-				}
-				if i == 0 {
-					what = fmt.Sprintf("%s %s, %d of %d", w.name, label, positives(v.pages), len(v.pages))
-				}
-				fmt.Fprintf(&b, "| %s | %s | %.3f | %.3f | %.3f | %.3f | %s | %.3f | %.3f |\n",
-					what, judged[i], pages.precision, pages.recall, pages.average, pages.auc, brier, all.average, links.auc)
-			}
+			trained.add(w.name+" "+label, j.verdicts(j.topic(label), label, judged))
+			alone.add(w.name+" "+label, j.verdicts(j.query(label), label, queried))
 		}
 	}
-	for i, name := range judged {
-		what, s := "", sums[i]
-		if i == 0 {
-			what = "**mean**"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %.3f | %.3f | %.3f | %.3f | | %.3f | %.3f |\n", what, name,
-			s.precision/topics, s.recall/topics, s.average/topics, s.auc/topics, s.with/topics, s.links/topics)
+	page := measuresHead + trained.String() + queryHead + alone.String()
+	if got := alone.sums[0].precision / alone.topics; got < 0.6 {
+		t.Errorf("of a query alone, the default measure has a mean precision of %.3f, want 0.6", got)
 	}
 
 	if *update {
-		if err := os.WriteFile(measuresPage, []byte(b.String()), 0o666); err != nil {
+		if err := os.WriteFile(measuresPage, []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -191,9 +167,72 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
+	if diff := gocmp.Diff(string(want), page); diff != "" {
 		t.Errorf("%s differs (-update rewrites it): -file +now\n%s", measuresPage, diff)
 	}
+}
+
+const queryHead = `
+## By a query alone
+
+The same, for topics that are made by ` + "`topic -query …`" + `. The first measure is the default of ` + "`score`" + `.
+
+`
+
+// A measureTable is a table of measures, with their means over topics.
+type measureTable struct {
+	strings.Builder
+	names  []string
+	topics float64
+	sums   []measureSums
+}
+
+type measureSums struct{ precision, recall, average, auc, with, links float64 }
+
+func newMeasureTable(names []string) *measureTable {
+	m := &measureTable{names: names, sums: make([]measureSums, len(names))}
+	m.WriteString("| topic | measure | precision | recall | average precision | ROC area | Brier | average precision with the examples | ROC area of links |\n")
+	m.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	return m
+}
+
+// add adds the rows of a topic.
+func (m *measureTable) add(topic string, verdicts []verdict) {
+	m.topics++
+	for i, v := range verdicts {
+		pages, all, links := judgeScores(v.pages), judgeScores(v.all), judgeScores(v.links)
+		s := &m.sums[i]
+		s.precision += pages.precision
+		s.recall += pages.recall
+		s.average += pages.average
+		s.auc += pages.auc
+		s.with += all.average
+		s.links += links.auc
+		brier, what := "–", ""
+		if pages.bounded {
+			brier = fmt.Sprintf("%.3f", pages.brier)
+		}
+		if i == 0 {
+			what = fmt.Sprintf("%s, %d of %d", topic, positives(v.pages), len(v.pages))
+		}
+		fmt.Fprintf(m, "| %s | %s | %.3f | %.3f | %.3f | %.3f | %s | %.3f | %.3f |\n",
+			what, m.names[i], pages.precision, pages.recall, pages.average, pages.auc, brier, all.average, links.auc)
+	}
+}
+
+// String returns the table, with the means in its last rows.
+func (m *measureTable) String() string {
+	var b strings.Builder
+	b.WriteString(m.Builder.String())
+	for i, name := range m.names {
+		what, s := "", m.sums[i]
+		if i == 0 {
+			what = "**mean**"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %.3f | %.3f | %.3f | %.3f | | %.3f | %.3f |\n", what, name,
+			s.precision/m.topics, s.recall/m.topics, s.average/m.topics, s.auc/m.topics, s.with/m.topics, s.links/m.topics)
+	}
+	return b.String()
 }
 
 // positives is how many of the guesses are about positive pages.
@@ -327,13 +366,25 @@ func (j *jury) read(name string, want wire.Section, do func(*wire.Record)) {
 	}
 }
 
-// topic makes the topic of a label from a query and examples, as a user would.
-func (j *jury) topic(label string) (file string) {
+// words returns the query of a label.
+func (j *jury) words(label string) string {
 	query, err := os.ReadFile(j.data("-" + label + "/query.txt"))
 	if err != nil {
 		j.Fatal(err)
 	}
-	args := []string{"-query", strings.TrimSpace(string(query))}
+	return strings.TrimSpace(string(query))
+}
+
+// query makes the topic of a label from a query alone.
+func (j *jury) query(label string) (file string) {
+	file = filepath.Join(j.dir, label+".query.json")
+	j.run(file, "topic", "-query", j.words(label))
+	return file
+}
+
+// topic makes the topic of a label from a query and examples, as a user would.
+func (j *jury) topic(label string) (file string) {
+	args := []string{"-query", j.words(label)}
 	for _, kind := range kinds {
 		var b bytes.Buffer
 		for _, url := range j.examples[label+"."+kind] {
@@ -357,9 +408,9 @@ func (j *jury) topic(label string) (file string) {
 // the targets of links, each with the highest score of the links to it.
 type verdict struct{ all, pages, links []guess }
 
-// verdicts are those of the measures on the topic of a label.
-func (j *jury) verdicts(label string) []verdict {
-	topic, scored := j.topic(label), filepath.Join(j.dir, "scored.ndjson")
+// verdicts are those of measures on a topic of a label.
+func (j *jury) verdicts(topic, label string, judged []string) []verdict {
+	scored := filepath.Join(j.dir, "scored.ndjson")
 	j.run(scored, "score", "-topic", topic, "-fitness", strings.Join(judged, ","), j.parsed)
 	examples := make(map[string]bool)
 	for _, kind := range kinds {

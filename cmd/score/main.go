@@ -152,11 +152,14 @@ With -windows DIR, records after the mark of window G are scored with
 DIR/G/topic.json, which topic -expand -windows DIR writes, if that file exists.
 
 A record with an error is passed on unchanged; with -keep, so is one that
-another program has scored (relevant is added if it is missing). A page with a
+another program has scored; if relevant is missing it is added, by the threshold
+of the topic, of a measure named by -fitness, or else 0.5. A page with a
 status other than 2xx has the score 0. The result depends only on the topic
 file and the record.
 
-Each measure needs a section of the topic. Its threshold applies if the topic sets none:
+The default measure is bm25; it is vsm with -norm page, and if the topic has
+neither statistics nor a background. Each needs a section of the topic. Its threshold applies if the topic
+sets none:
 
     measure         section     threshold  score
     vsm             keywords    0.05       counts weighted by tag (title 5, links 3, meta 2,
@@ -203,7 +206,7 @@ func main() { filter.Main("score", invoke) }
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
-	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
+	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25, or vsm, see above)")
 	norm := fs.String("norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
@@ -216,16 +219,16 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if *name == "" {
 		return filter.Usagef("no topic: use -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
 	}
-	names, err := measure.Parse(*chosen)
-	if err != nil {
-		return filter.Usagef("%w", err)
-	}
-	o := options{names: names, keep: *keep}
+	o := options{unnamed: *chosen == "", keep: *keep}
+	var err error
 	if o.measures, err = measure.ParseOptions(*norm, *compat); err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
 	if o.topic, err = topic.Load(*name); err != nil {
 		return err
+	}
+	if o.names, err = measure.Choose(*chosen, o.topic, o.measures); err != nil {
+		return filter.Usagef("%w", err)
 	}
 	if _, err := newScorer(&o); err != nil {
 		return fmt.Errorf("topic file %s: %w", *name, err)
@@ -250,15 +253,23 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if n := o.withoutText.Load(); n > 0 && n == o.pages.Load() {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
+	if n := o.guessed.Load(); n > 0 {
+		filter.Logger(stderr, "score", s.Log).Warn("scores of another program were compared with a threshold of 0.5", "pages", n, "hint", "topic -threshold sets one")
+	}
 	return err
 }
+
+// foreignThreshold is the threshold of scores of another program, if the user names none.
+const foreignThreshold = 0.5
 
 // options are shared by all workers.
 type options struct {
 	topic       *topic.Topic // replaced only while no worker is running
 	names       []string     // of the measures
 	measures    measure.Options
+	unnamed     bool // the user has named no measure
 	keep        bool
+	guessed     atomic.Int64 // scores of another program that were compared with foreignThreshold
 	pages       atomic.Int64 // pages that were scored
 	relevant    atomic.Int64
 	withoutText atomic.Int64 // pages without title and text, which probably were not parsed
@@ -292,6 +303,7 @@ type scorer struct {
 	*measure.Set
 	of        *topic.Topic // the topic of the measures
 	threshold float64
+	foreign   float64           // the threshold of what another program has scored
 	order     []int             // indexes of the measures, sorted by name
 	parts     []part            // the scores of a link, sorted by name
 	subject   fitness.Page      // scratch
@@ -313,6 +325,10 @@ func newScorer(o *options) (*scorer, error) {
 	s := &scorer{options: o, Set: set, of: o.topic, threshold: set.Measures[0].Threshold(), promises: make([]fitness.Promise, len(set.Measures))}
 	if t := o.topic.Threshold; t != nil {
 		s.threshold = *t
+	}
+	s.foreign = s.threshold
+	if o.unnamed && o.topic.Threshold == nil {
+		s.foreign = foreignThreshold
 	}
 	for i, m := range set.Measures {
 		s.order = append(s.order, i)
@@ -363,7 +379,10 @@ func (s *scorer) score(rec *wire.Record) error {
 func (s *scorer) completeScored(rec *wire.Record) {
 	s.pages.Add(1)
 	if rec.Relevant.Kind != wire.Present {
-		rec.Relevant = wire.Bool{Value: rec.Score.Value >= s.threshold, Kind: wire.Present}
+		rec.Relevant = wire.Bool{Value: rec.Score.Value >= s.foreign, Kind: wire.Present}
+		if s.unnamed && s.of.Threshold == nil {
+			s.guessed.Add(1)
+		}
 		rec.Touch(wire.Score)
 	}
 	if rec.Relevant.Value {

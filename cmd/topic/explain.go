@@ -20,10 +20,6 @@ func (c *command) runExplain() error {
 	if c.n < 0 {
 		return filter.Usagef("-n %d: want a number from 0", c.n)
 	}
-	names, err := measure.Parse(c.fitness)
-	if err != nil {
-		return filter.Exit(filter.StatusMisuse, err)
-	}
 	o, err := measure.ParseOptions(c.norm, c.learn.Literal)
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
@@ -35,6 +31,10 @@ func (c *command) runExplain() error {
 	t, err := topic.Load(c.topic)
 	if err != nil {
 		return err
+	}
+	names, err := measure.Choose(c.fitness, t, o)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
 	}
 	set, err := measure.New(t, names, o)
 	if err != nil {

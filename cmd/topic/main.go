@@ -250,7 +250,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score")
 	fs.StringVar(&c.windows, "windows", "", "with -expand: pass records on, and write the topic after window G to `DIR`/G/topic.json")
 	fs.StringVar(&c.explain, "explain", "", "explain the scores of the page with this `url`")
-	fs.StringVar(&c.fitness, "fitness", measure.Names()[0], "the `measures` to explain: "+strings.Join(measure.Names(), ", "))
+	fs.StringVar(&c.fitness, "fitness", "", "the `measures` to explain (default: as score): "+strings.Join(measure.Names(), ", "))
 	fs.StringVar(&c.norm, "norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
 	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {

@@ -71,6 +71,18 @@ func Names() []string {
 	return names
 }
 
+// Choose returns the names in a comma-separated list, as [Parse] does. For an empty list it returns
+// the default: bm25 or, if that cannot be used with the topic or ignores the norm, vsm.
+func Choose(list string, t *topic.Topic, o Options) ([]string, error) {
+	if list != "" {
+		return Parse(list)
+	}
+	if _, err := bm25Statistics(t); err != nil || o.Norm == fitness.PageNorm {
+		return []string{"vsm"}, nil
+	}
+	return []string{"bm25"}, nil
+}
+
 // Parse returns the names in a comma-separated list. Unknown names and duplicates are
 // errors.
 func Parse(list string) ([]string, error) {
