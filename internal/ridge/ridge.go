@@ -24,10 +24,17 @@ type Example struct {
 // precision of λ has the effect of λ examples of weight 1 in which only this feature is not 0, with
 // the value 1, and the target is the prior.
 type Options struct {
-	Precision      float64   // λ of sparse weights, whose prior is 0; above 0
+	Precision      float64   // λ of sparse weights; above 0
 	DensePrecision float64   // λ of dense weights; above 0
 	Prior          []float64 // of the dense weights
+	Sparse         []Prior   // of the sparse weights, by feature index; nil for none
 	Passes         int       // over all weights
+}
+
+// A Prior is what was known of a sparse weight before the fit. The zero value stands for nothing.
+type Prior struct {
+	Mean      float64
+	Precision float64 // in units of Options.Precision; 0 stands for 1
 }
 
 // A Model is a linear function.
@@ -88,17 +95,24 @@ func NewDesign(examples []Example, width int) *Design {
 
 // Fit returns the model that minimises
 //
-//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ sparse² + λ' Σ (dense − prior)²
+//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ pₖ (sparseₖ − meanₖ)² + λ' Σ (dense − prior)²
 //
-// as far as o.Passes passes reach.
+// as far as o.Passes passes reach. The mean of a sparse weight is 0, and its p is 1, unless o.Sparse
+// has others. The weight of a feature that no example has is its mean.
 func (d *Design) Fit(targets []float64, o Options) Model {
 	m := Model{Sparse: make([]float64, d.width), Dense: make([]float64, len(o.Prior))}
 	copy(m.Dense, o.Prior)
+	for k := range o.Sparse {
+		m.Sparse[k] = o.Sparse[k].Mean
+	}
 	left := make([]float64, len(targets)) // residuals
 	for i, y := range targets {
 		left[i] = y
 		for k, w := range m.Dense {
 			left[i] -= float64(w * d.examples[i].Dense[k])
+		}
+		if o.Sparse != nil {
+			left[i] -= m.Predict(d.examples[i].Features)
 		}
 	}
 	for range o.Passes {
@@ -111,10 +125,29 @@ func (d *Design) Fit(targets []float64, o Options) Model {
 			if at+1 < len(d.order) {
 				end = int(d.start[d.order[at+1]])
 			}
-			d.fitSparse(&m, left, k, d.cells[d.start[k]:end], o.Precision)
+			prior := Prior{Precision: o.Precision}
+			if o.Sparse != nil {
+				prior.Mean = o.Sparse[k].Mean
+				if p := o.Sparse[k].Precision; p > 0 {
+					prior.Precision *= p
+				}
+			}
+			d.fitSparse(&m, left, k, d.cells[d.start[k]:end], prior)
 		}
 	}
 	return m
+}
+
+// Evidence returns Σ weight · value² of each feature over the examples: how many examples of weight
+// 1 and value 1 its weight rests on.
+func (d *Design) Evidence() []float64 {
+	sums := make([]float64, d.width)
+	for i := range d.examples {
+		for _, f := range d.examples[i].Features {
+			sums[f.Index] += float64(d.examples[i].Weight * float64(float64(f.Value)*float64(f.Value)))
+		}
+	}
+	return sums
 }
 
 func (d *Design) fitBias(m *Model, left []float64) {
@@ -146,8 +179,8 @@ func (d *Design) fitDense(m *Model, left []float64, k int, o Options) {
 	}
 }
 
-func (d *Design) fitSparse(m *Model, left []float64, k int32, cells []cell, precision float64) {
-	gradient, curvature := -float64(precision*m.Sparse[k]), precision
+func (d *Design) fitSparse(m *Model, left []float64, k int32, cells []cell, prior Prior) {
+	gradient, curvature := float64(prior.Precision*(prior.Mean-m.Sparse[k])), prior.Precision
 	for _, c := range cells {
 		x := float64(c.value)
 		wx := float64(d.examples[c.example].Weight * x)
