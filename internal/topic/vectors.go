@@ -1,0 +1,204 @@
+package topic
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/internal/text"
+)
+
+// This file adds words to a topic that are near to its own in a table of word vectors.
+
+const (
+	nearWords     = 5   // at most, for each keyword
+	nearCosine    = 0.5 // least similarity of a near word
+	nearWeight    = 0.5 // of a near word with similarity 1, in weights of the keyword
+	maxVectorLine = 64 << 10
+	maxVectors    = 10_000_000 // lines
+	maxDimensions = 4096
+)
+
+// Near is what [Topic.AddNear] did.
+type Near struct {
+	Added   []string // keywords
+	Missing []string // keywords that the table lacks
+	Skipped int      // lines of the table that are no vector
+}
+
+// AddNear adds to every keyword of one word the words whose vectors are nearest to its own: at most
+// five, with a cosine of at least 0.5. The weight is half the cosine times that of the keyword, so that
+// a page must have several of them to count as much as with the keyword. Other inflections of keywords
+// are not added; a word near to several keywords gets the highest of the weights.
+//
+// The table is text: a line for each word, with the word and its numbers, all of the same count; a first
+// line of two numbers (word2vec) is ignored. open opens it; it is read twice. Case is ignored; of several
+// lines of a word the first counts. Lines of more than 64 KiB or 4096 numbers, and tables of more than
+// ten million lines, are errors.
+func (t *Topic) AddNear(open func() (io.ReadCloser, error)) (n Near, err error) {
+	a, err := t.Analyzer()
+	if err != nil {
+		return n, err
+	}
+	words := map[string]int{} // of single-word keywords, to their indexes
+	for i, k := range t.Keywords {
+		if word := strings.ToLower(k.Text); len(k.Terms) == 1 && !strings.Contains(word, " ") {
+			words[word] = i
+		}
+	}
+	vectors := map[int][]float64{}
+	n.Skipped, err = eachVector(open, func(word string, vector []float64) {
+		if i, ok := words[word]; ok && vectors[i] == nil {
+			vectors[i] = slices.Clone(vector)
+		}
+	})
+	if err != nil {
+		return n, err
+	}
+	near := make([][]nearWord, len(t.Keywords))
+	_, err = eachVector(open, func(word string, vector []float64) {
+		var terms []string
+		for i := range near {
+			v := vectors[i]
+			if v == nil {
+				continue
+			}
+			c := cosine(v, vector)
+			if !(c >= nearCosine) || len(near[i]) == nearWords && c <= near[i][nearWords-1].cosine {
+				continue
+			}
+			if terms == nil {
+				terms = nearTerms(a, word)
+			}
+			if len(terms) == 1 && t.find(terms) < 0 {
+				near[i] = insertNear(near[i], nearWord{word, terms[0], c})
+			}
+		}
+	})
+	if err != nil {
+		return n, err
+	}
+	weights := map[string]float64{}
+	for i, list := range near {
+		if words[strings.ToLower(t.Keywords[i].Text)] == i && vectors[i] == nil && len(t.Keywords[i].Terms) == 1 {
+			n.Missing = append(n.Missing, t.Keywords[i].Text)
+		}
+		for _, w := range list {
+			weight := max(minWeight, math.Round(1000*float64(float64(nearWeight*w.cosine)*t.Keywords[i].Weight))/1000)
+			if weight > weights[w.term] {
+				if weights[w.term] == 0 {
+					n.Added = append(n.Added, w.word)
+				}
+				weights[w.term] = weight
+			}
+		}
+	}
+	for _, word := range n.Added {
+		if err := t.AddKeyword(word, weights[nearTerms(a, word)[0]]); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// A nearWord is a word near to a keyword.
+type nearWord struct {
+	word, term string
+	cosine     float64
+}
+
+// nearTerms returns the terms of a word, none if it does not count.
+func nearTerms(a *text.Analyzer, word string) []string {
+	terms, err := spell(a, word)
+	if err != nil {
+		return []string{}
+	}
+	return terms
+}
+
+// insertNear inserts a word into a list with the nearest first, unless the list has one of its
+// inflections that is as near.
+func insertNear(list []nearWord, w nearWord) []nearWord {
+	if i := slices.IndexFunc(list, func(o nearWord) bool { return o.term == w.term }); i >= 0 {
+		if list[i].cosine >= w.cosine {
+			return list
+		}
+		list = slices.Delete(list, i, i+1)
+	}
+	i, _ := slices.BinarySearchFunc(list, w, func(a, b nearWord) int { // after those that are as near
+		return cmp.Or(cmp.Compare(b.cosine, a.cosine), -1)
+	})
+	list = slices.Insert(list, i, w)
+	return list[:min(len(list), nearWords)]
+}
+
+// cosine returns the cosine of two vectors of the same length, NaN if one of them is 0.
+func cosine(a, b []float64) float64 {
+	var aa, bb, ab float64
+	for i := range a {
+		aa += float64(a[i] * a[i])
+		bb += float64(b[i] * b[i])
+		ab += float64(a[i] * b[i])
+	}
+	return ab / math.Sqrt(float64(aa*bb))
+}
+
+// eachVector calls do for each word of a table, in lower case, and returns the number of lines that it
+// has skipped. The vector is valid until do returns.
+func eachVector(open func() (io.ReadCloser, error), do func(word string, vector []float64)) (skipped int, err error) {
+	f, err := open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(make([]byte, 0, maxVectorLine), maxVectorLine)
+	var vector []float64
+	read, number := 0, 0
+	for lines.Scan() {
+		if number++; number > maxVectors {
+			return skipped, fmt.Errorf("the table has more than %d lines\nhint: give the most frequent words only, head -n 400000", maxVectors)
+		}
+		fields := bytes.Fields(lines.Bytes())
+		if number == 1 && len(fields) == 2 {
+			continue
+		}
+		if read == 0 && len(fields) > 2 && len(fields) <= maxDimensions+1 {
+			vector = make([]float64, len(fields)-1)
+		}
+		if vector == nil || len(fields) != len(vector)+1 || !parseVector(vector, fields[1:]) {
+			skipped++
+			continue
+		}
+		read++
+		do(strings.ToLower(string(fields[0])), vector)
+	}
+	switch {
+	case errors.Is(lines.Err(), bufio.ErrTooLong):
+		return skipped, fmt.Errorf("line %d has more than %d bytes: not a table of word vectors\nhint: the text format is needed, a word and its numbers on a line", number+1, maxVectorLine)
+	case lines.Err() != nil:
+		return skipped, lines.Err()
+	case read == 0:
+		return skipped, errors.New("no line is a word followed by its vector\nhint: the text format of word2vec or GloVe is needed, plain or compressed")
+	}
+	return skipped, nil
+}
+
+// parseVector reads numbers whose squares can be summed.
+func parseVector(vector []float64, fields [][]byte) bool {
+	for i, f := range fields {
+		x, err := strconv.ParseFloat(string(f), 64)
+		if err != nil || !(math.Abs(x) < 1e6) {
+			return false
+		}
+		vector[i] = x
+	}
+	return true
+}
