@@ -11,6 +11,8 @@ package strategy
 //	forage_twins.go      which addresses lead to pages that are known
 //	forage_queries.go    what is asked, if there is a search
 //	forage_policy.go     their weights, which evolve, and the islands that compete
+//	forage_learn.go      what finished crawls teach the next one: a prior
+//	forage_prior.go      starting from a prior
 //	package relevance    how relevant a page is
 //	package ridge        how links are judged by their words
 //
@@ -40,10 +42,13 @@ type forage struct {
 	model *forageModel // nil until it is fitted, and after a restoration
 	links linkFeatures
 	twins twins
+	prior foragePrior
 
 	// Of stems, by the topic file.
 	common     map[string]float64 // the share of the background's documents that have it
 	classifier map[string]float64 // its weight, if the topic has examples
+
+	language, stemmer string // of the topic
 }
 
 // An extent is the size of the crawl at some time.
@@ -51,7 +56,7 @@ type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
 	s := &forage{Window: 5, Islands: true}
-	s.weights = firstWeights
+	s.initial, s.weights = firstWeights, firstWeights
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
 	s.parts = []part{&s.foraged, &s.policy, &s.asking, s}
@@ -72,6 +77,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
+	s.language, s.stemmer = t.Language, t.Stemmer
 	fresh := len(s.terms.names) == 0
 	s.user = keywords(t)
 	s.termOf, s.query.Terms, s.query.Weights = nil, nil, nil

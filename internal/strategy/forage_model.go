@@ -32,6 +32,8 @@ type forageModel struct {
 	words, hub ridge.Model // which links do, and which lead to pages that do
 	hubLevel   float64     // mean hub value
 	outcome    []float64   // by place: what fetching it was worth
+
+	expected [priorLists]int // features of the prior that the models have
 }
 
 const (
@@ -47,6 +49,8 @@ const (
 	hubDiscount    = 0.7 // of links that wait
 	hubShare       = 0.5 // of the hub value in what fetching a page was worth
 	passes         = 6
+	linkPrecision  = 2.0 // of the weights of a link's features
+	kindPrecision  = 1.0 // of those of a page
 )
 
 // level is the relevance of what is not relevant.
@@ -194,6 +198,7 @@ func (m *forageModel) addToDirectories(s *forage, place int) {
 // follow includes the pages that are newer than the extent in what was counted at the last fit.
 func (s *forage) follow() {
 	m := s.model
+	s.expect(m)
 	m.places = grown(m.places, s.web.Len())
 	m.inDir, m.ofDir = grown(m.inDir, len(s.outer)), grown(m.ofDir, len(s.outer))
 	n := len(s.pages)
@@ -226,15 +231,8 @@ func (s *forage) follow() {
 
 // fitKinds fits which kind of page leads to relevant ones, by its words and those of its title.
 func (s *forage) fitKinds(m *forageModel) {
-	var examples []ridge.Example
-	var targets []float64
-	for _, place := range latest(s.at.pages) {
-		if d := s.doc(place); d != nil && m.taken[place] > 0 {
-			examples = append(examples, ridge.Example{Features: s.kind(m, d), Weight: m.taken[place] / (m.taken[place] + 2)})
-			targets = append(targets, m.harvest[place]/m.taken[place]-m.level())
-		}
-	}
-	m.kinds = ridge.NewDesign(examples, 2*s.at.terms).Fit(targets, ridge.Options{Precision: 1, Passes: passes})
+	design, targets := s.kindExamples(m)
+	m.kinds = design.Fit(targets, ridge.Options{Precision: kindPrecision, Passes: passes, Sparse: s.priors(m, priorKinds, s.kindWidth())})
 	for place := range s.at.pages {
 		if d := s.doc(place); d != nil {
 			m.promise[place] = m.kinds.Predict(s.kind(m, d))
@@ -242,17 +240,40 @@ func (s *forage) fitKinds(m *forageModel) {
 	}
 }
 
-// kind returns the features of a page: twice the number of each of its terms, and for those of its
-// title that plus one.
+// kindExamples returns the pages whose links were fetched, and the mean relevance of what each has led
+// to, above the level.
+func (s *forage) kindExamples(m *forageModel) (design *ridge.Design, targets []float64) {
+	var examples []ridge.Example
+	for _, place := range latest(s.at.pages) {
+		if d := s.doc(place); d != nil && m.taken[place] > 0 {
+			examples = append(examples, ridge.Example{Features: s.kind(m, d), Weight: m.taken[place] / (m.taken[place] + 2)})
+			targets = append(targets, m.harvest[place]/m.taken[place]-m.level())
+		}
+	}
+	return ridge.NewDesign(examples, s.kindWidth()), targets
+}
+
+// Kinds of features of a page. The index of a feature is the number of its term times pageFeatureKinds,
+// plus the kind.
+const (
+	pageFeatureText = iota
+	pageFeatureTitle
+	pageFeatureKinds
+)
+
+// kindWidth returns a number above the index of all features of pages.
+func (s *forage) kindWidth() int { return pageFeatureKinds * len(s.terms.names) }
+
+// kind returns the features of a page: its terms, and those of its title.
 func (s *forage) kind(m *forageModel, d *forageDoc) (features []ridge.Feature) {
 	features = make([]ridge.Feature, 0, len(d.Counts)+len(d.title))
 	m.pages.Vector(&d.Page).Each(func(term int32, weight float64) {
-		features = append(features, ridge.Feature{Index: 2 * term, Value: float32(weight)})
+		features = append(features, ridge.Feature{Index: pageFeatureKinds*term + pageFeatureText, Value: float32(weight)})
 	})
 	title := slices.Clone(d.title)
 	slices.Sort(title)
 	for _, t := range slices.Compact(title) {
-		features = append(features, ridge.Feature{Index: 2*t + 1, Value: titleWeight})
+		features = append(features, ridge.Feature{Index: pageFeatureKinds*t + pageFeatureTitle, Value: titleWeight})
 	}
 	return features
 }
@@ -284,10 +305,10 @@ func (s *forage) fitSpread(m *forageModel) {
 	m.spread = graph.Spread(&links, labels, spreadShare, spreadRounds)
 }
 
-// fitLinks fits what links lead to: by the pages that were fetched, as their links were before.
-func (s *forage) fitLinks(m *forageModel) {
+// linkExamples returns the links of the pages that were fetched, as they were before, and the places of
+// these pages.
+func (s *forage) linkExamples(m *forageModel) (design *ridge.Design, places []int) {
 	var examples []ridge.Example
-	var places []int
 	for _, place := range latest(s.at.pages) {
 		id := s.pages[place].node
 		if int(id) >= len(s.first) || s.first[id] == 0 || int(s.arcs[s.first[id]-1].from) >= place {
@@ -297,17 +318,22 @@ func (s *forage) fitLinks(m *forageModel) {
 		examples = append(examples, ridge.Example{Features: s.features(id, place), Dense: dense[:], Weight: 1})
 		places = append(places, place)
 	}
-	design := ridge.NewDesign(examples, s.featureWidth())
+	return ridge.NewDesign(examples, s.featureWidth()), places
+}
+
+// fitLinks fits what links lead to.
+func (s *forage) fitLinks(m *forageModel) {
+	design, places := s.linkExamples(m)
 	targets := make([]float64, len(places))
 	for i, place := range places {
 		targets[i] = m.relevance[place] - m.level()
 	}
-	m.words = design.Fit(targets, ridge.Options{Precision: 2, DensePrecision: 20, Prior: densePrior[:], Passes: passes})
+	m.words = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: densePrior[:], Passes: passes, Sparse: s.priors(m, priorRelevant, s.featureWidth())})
 	hubs := s.hubs(m)
 	for i, place := range places {
 		targets[i] = hubs[place] - m.hubLevel
 	}
-	m.hub = design.Fit(targets, ridge.Options{Precision: 2, DensePrecision: 20, Prior: make([]float64, len(densePrior)), Passes: passes})
+	m.hub = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: make([]float64, len(densePrior)), Passes: passes, Sparse: s.priors(m, priorHubs, s.featureWidth())})
 	m.outcome = hubs
 	for place := range m.outcome {
 		m.outcome[place] = m.relevance[place] - m.level() + float64(hubShare*(hubs[place]-m.hubLevel))

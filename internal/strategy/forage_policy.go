@@ -13,7 +13,7 @@ import (
 	"spoor/internal/graph"
 )
 
-// firstWeights are the weights before anything has evolved.
+// firstWeights are the weights before anything has evolved, without a prior.
 var firstWeights = signalVector{
 	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
 	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,
@@ -22,6 +22,7 @@ var firstWeights = signalVector{
 
 // A policy is a population of weights, with what it is judged by.
 type policy struct {
+	initial    signalVector // the weights of the beginning
 	weights    signalVector // in use: the mean of the fittest
 	population []genome
 	log        []decision // the latest proposals, in their order
@@ -82,7 +83,7 @@ func (p *policy) evolve(log []answered, rng *rand.Rand) {
 	}
 	if p.population == nil {
 		for i := range genomes {
-			g := slices.Clone(genome(firstWeights[:]))
+			g := slices.Clone(genome(p.initial[:]))
 			if i > 0 {
 				genetic.Disturb(rng, g, 1, firstDeviation)
 			}
@@ -97,7 +98,7 @@ func (p *policy) evolve(log []answered, rng *rand.Rand) {
 	fitness := make([]float64, genomes)
 	rate := func() {
 		for i, g := range p.population {
-			fitness[i] = fitnessOf(g, log, decay)
+			fitness[i] = fitnessOf(g, p.initial, log, decay)
 		}
 	}
 	rate()
@@ -136,7 +137,7 @@ func (p *policy) deploy(fittest []int) {
 // fitnessOf returns how well weights would have ordered the decisions: the correlation of their
 // scores with the outcomes, the more trusted the more there are, without what the weights have moved
 // away from the first ones.
-func fitnessOf(g genome, log []answered, decay []float64) float64 {
+func fitnessOf(g genome, first signalVector, log []answered, decay []float64) float64 {
 	var sum, x, y, xx, yy, xy float64
 	for i := range log {
 		score := 0.0
@@ -155,7 +156,7 @@ func fitnessOf(g genome, log []answered, decay []float64) float64 {
 	correlation := (xy - float64(x*y)/sum) / math.Sqrt(max(0, spread)+1e-12)
 	moved := 0.0
 	for k, w := range g {
-		moved += float64((w - firstWeights[k]) * (w - firstWeights[k]))
+		moved += float64((w - first[k]) * (w - first[k]))
 	}
 	return float64(correlation*float64(len(log))/priorDecisions) - moved
 }
