@@ -4,6 +4,7 @@
 //
 //	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
 //	evolve -strategy NAME -window N [flags] < scored windows
+//	evolve -learn RUN... > prior.json
 //	evolve -strategies [-json]
 //
 // # Record in and out
@@ -42,6 +43,19 @@
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.
+//
+// # Learning across crawls
+//
+// -learn makes a prior of runs of forage that have ended, given by their directories: which words of
+// links and of pages led to relevant pages, in the strategy's own estimate, and how much each signal
+// was worth. Labels are not used. Weights that the runs of different webs have in common are kept, and
+// weighted by how far such runs agree; those of the runs' queries are left out. Runs of which more than
+// half of the pages are on the same hosts count as one web. If all runs are of one web, the prior has
+// what they have in common. At least two runs are required.
+//
+// With -prior FILE forage starts from a prior: its weights are the prior means and precisions of the
+// models that it fits. -state then belongs to the prior, too. On the webs that we have, no prior
+// helped (doc/results/forage.md).
 //
 // # The list of strategies
 //
@@ -95,6 +109,7 @@ evolve - breed the next generation of addresses from a scored one
 
 Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
        evolve -strategy NAME -window N [flags] < scored windows
+       evolve -learn RUN... > prior.json
        evolve -strategies [-json]
 
 In:   the scored records of one generation; files may be plain, .gz or .zst
@@ -125,6 +140,10 @@ output is the same. With -windows DIR the input and output of windows are kept, 
 strategy whose topic grows uses DIR/G/topic.json for window G, if topic -expand
 -windows DIR has written that file.
 
+-learn makes a prior of runs of forage that have ended: which words of links and pages
+led to relevant pages, as far as runs of different webs agree on it. It uses the
+strategy's own estimates, no labels. -prior FILE starts forage from it.
+
 Example:
 
     evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
@@ -150,6 +169,8 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
+	fs.StringVar(&opt.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")
+	learn := fs.Bool("learn", false, "make a prior of the runs given as arguments, and exit")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	opt.stream.CommonFlags(fs)
@@ -159,6 +180,8 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case *list:
 		return describe(stdout, *asJSON)
+	case *learn:
+		return learnFrom(fs.Args(), stdout)
 	case opt.strategy == "":
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
@@ -181,6 +204,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 type options struct {
 	strategy, state, topic string
+	prior                  string
 	generation, n          int
 	seed                   uint64
 	params                 filter.Strings
@@ -201,6 +225,15 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	s, err := strategy.New(o.strategy, target, o.params)
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
+	}
+	if o.prior != "" {
+		prior, err := strategy.LoadPrior(o.prior)
+		if err != nil {
+			return err
+		}
+		if err := strategy.Start(s, prior); err != nil {
+			return filter.Exit(filter.StatusMisuse, fmt.Errorf("prior %s: %w", o.prior, err))
+		}
 	}
 	if o.windowed {
 		return o.runWindows(in, stdout, stderr, s)

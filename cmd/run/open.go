@@ -76,6 +76,7 @@ interrupted. `
 // opening is the command line of crawl.
 type opening struct {
 	dir, topic, seeds string
+	prior             string
 	s                 run.Settings
 	pages, generations, size, seed, patience,
 	perHost, perNiche, maxPerHost, maxPerNiche number
@@ -117,6 +118,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
 	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
+	fs.StringVar(&o.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
@@ -193,7 +195,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]
 	}
-	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Given: names, Stages: map[string]string{}, Sized: names["size"]}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Prior: o.prior, Given: names, Stages: map[string]string{}, Sized: names["size"]}
 	for variable, stage := range stageVariables {
 		if command, ok := os.LookupEnv(variable); ok {
 			r.Stages[stage] = command
@@ -225,6 +227,11 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	}
 	if r.Seeds != "" {
 		if s.Seeds, err = run.DigestFile(r.Seeds); err != nil {
+			return nil, err
+		}
+	}
+	if r.Prior != "" {
+		if s.Prior, err = run.DigestFile(r.Prior); err != nil {
 			return nil, err
 		}
 	}
@@ -275,6 +282,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	for _, f := range []struct{ name, what, hint string }{
 		{o.topic, "the topic ", ": it is a file, as topic -query 'WORDS' writes it"},
 		{o.seeds, "", seedsHint(o.seeds)},
+		{o.prior, "the prior ", ": it is a file, as evolve -learn writes it"},
 	} {
 		if f.name == "" {
 			continue

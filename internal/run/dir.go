@@ -4,6 +4,7 @@
 //	settings           the settings, one a line
 //	stages             the commands of its stages, a line each, for the user to edit
 //	topic.json         the topic
+//	prior.json         what earlier crawls have learned, if the crawl started from it
 //	seeds.txt          the seeds
 //	generations/0001/  one directory a generation:
 //	    scored.ndjson.zst  its pages, as score wrote them
@@ -61,6 +62,7 @@ const (
 const (
 	SettingsFile = "settings"
 	StagesFile   = "stages"
+	Prior        = "prior.json"
 	LogFile      = "log.ndjson"
 	StagesLog    = "stages.log"
 	StopReason   = "stop_reason"

@@ -25,6 +25,7 @@ type Request struct {
 	Dir      Dir
 	Topic    string // a file; "" only to resume
 	Seeds    string // a file
+	Prior    string // a file; "" for none, or the one that the run has
 	Settings Settings
 	Given    map[string]bool   // the keys of the settings that the user gave
 	Stages   map[string]string // commands that replace stages; "" is spoor's own
@@ -121,7 +122,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if !learns {
 		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })
 	}
-	if err := o.rehearse(ctx, d, s, stages, topic); err != nil {
+	if err := o.rehearse(ctx, r, stages, topic); err != nil {
 		return nil, err
 	}
 	s.record(stages)
@@ -251,8 +252,9 @@ func lacksSection(topic, section string) (bool, error) {
 }
 
 // rehearse lets every stage of spoor's own check its flags, before anything is written.
-func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages, topic string) error {
-	scratch, remove, err := d.scratch()
+func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic string) error {
+	s := &r.Settings
+	scratch, remove, err := r.Dir.scratch()
 	if err != nil {
 		return err
 	}
@@ -276,6 +278,7 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 				command = strings.ReplaceAll(command, " "+flag+" "+inRun(name), "")
 			}
 		}
+		command = strings.ReplaceAll(command, inRun(Prior), Quote(cmp.Or(r.Prior, r.Dir.Path(Prior))))
 		return strings.ReplaceAll(command, ` -generation "$SPOOR_GENERATION"`, "")
 	}
 	for _, stage := range stages {
@@ -378,7 +381,7 @@ func (d Dir) vacant() error {
 
 // runFiles are the files and directories of a run.
 var runFiles = []string{
-	SettingsFile, StagesFile, Topic, seedsFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
+	SettingsFile, StagesFile, Topic, Prior, seedsFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found",
 }
 
@@ -489,6 +492,15 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		}
 		if err := atomicfile.WriteBytes(d.Path(Topic), topic); err != nil {
 			return err
+		}
+		if r.Prior != "" {
+			prior, err := atomicfile.ReadFile(r.Prior, maxSmall)
+			if err != nil {
+				return err
+			}
+			if err := atomicfile.WriteBytes(d.Path(Prior), prior); err != nil {
+				return err
+			}
 		}
 	}
 	if err := stages.save(d); err != nil {

@@ -27,6 +27,7 @@ type Settings struct {
 	Size     int
 	Fitness  string
 	Norm     string
+	Prior    string // a digest of the file
 
 	Archives     []string // absolute names
 	Content      string   // a digest of the content of the archives
@@ -74,6 +75,7 @@ var settings = []setting{
 	boolean("compat", true, func(s *Settings) *bool { return &s.Compat }),
 	word("fitness", true, func(s *Settings) *string { return &s.Fitness }),
 	word("norm", true, func(s *Settings) *string { return &s.Norm }),
+	word("prior", true, func(s *Settings) *string { return &s.Prior }),
 	list("param", true, func(s *Settings) *[]string { return &s.Params }),
 	boolean("traps", true, func(s *Settings) *bool { return &s.Traps }),
 	list("archive", false, func(s *Settings) *[]string { return &s.Archives }),
