@@ -62,7 +62,7 @@ A plan has one statement a line; # begins a comment.
            -fitness is given
         Q  the words, and a search that answers queries with pages of the web
         A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
-        -norm -size -generations -fair -per-host -per-niche
+        -norm -size -generations -fair -per-host -per-niche -prior
   chance N...     random seeds (default 1)
   pages N         the budget of every crawl (default: as judge -budget says)
   reference NAME  compare all others with this one: a strategy, and its flags if any

@@ -60,6 +60,7 @@ type crawler struct {
 	flags    []string // of crawl
 	evolve   string   // the command of the strategy, "" for one of evolve
 	score    string   // the command in the place of score, "" for score
+	prior    string   // a file, "" for none
 }
 
 // A job is a crawl.
@@ -281,7 +282,7 @@ func (p *Plan) readPages(words []string) error {
 }
 
 // trackFlags are the flags of crawl with a value that a track may have.
-var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche"}
+var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche", "-prior"}
 
 func (p *Plan) readTrack(words []string) error {
 	track, words := words[0], words[1:]
@@ -298,7 +299,7 @@ func (p *Plan) readTrack(words []string) error {
 	}
 	var name []string  // flags in the name of the crawler
 	var flags []string // flags passed to crawl
-	scored := ""
+	scored, prior := "", ""
 	for len(words) > 0 {
 		flag, value, joined := strings.Cut(words[0], "=")
 		words = words[1:]
@@ -314,6 +315,12 @@ func (p *Plan) readTrack(words []string) error {
 			value, words = words[0], words[1:]
 		}
 		name = append(name, flag, value)
+		if flag == "-prior" {
+			if err := p.locate(&value); err != nil {
+				return err
+			}
+			prior = value
+		}
 		if flag != "-score" {
 			flags = append(flags, flag, value)
 		} else if scored = p.score[value]; scored == "" {
@@ -331,7 +338,7 @@ func (p *Plan) readTrack(words []string) error {
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)
 		}
-		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored})
+		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, prior})
 	}
 	return nil
 }
