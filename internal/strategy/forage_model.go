@@ -30,8 +30,9 @@ type forageModel struct {
 
 	kinds      ridge.Model // which pages lead to relevant ones
 	words, hub ridge.Model // which links do, and which lead to pages that do
-	hubLevel   float64     // mean hub value
-	outcome    []float64   // by place: what fetching it was worth
+	links      map[graph.ID]heldWords
+	hubLevel   float64   // mean hub value
+	outcome    []float64 // by place: what fetching it was worth
 
 	expected [priorLists]int // features of the prior that the models have
 }
@@ -75,7 +76,7 @@ func (s *forage) learn(rng *rand.Rand) {
 
 // fitModels fits all models to the extent.
 func (s *forage) fitModels() {
-	m := &forageModel{places: make([]int32, s.web.Len()), relevance: make([]float64, s.at.pages)}
+	m := &forageModel{places: make([]int32, s.web.Len()), relevance: make([]float64, s.at.pages), links: map[graph.ID]heldWords{}}
 	s.model = m
 	s.links.reset()
 	for ; m.known < s.at.pages; m.known++ {
@@ -340,12 +341,13 @@ func (s *forage) fitLinks(m *forageModel) {
 	}
 }
 
-// hubs returns the hub values of pages: the relevance of what each has led to and, as far as its
-// links wait, may lead to.
+// hubs returns the hub values of the pages that models are fitted to: the relevance of what each has led
+// to and, as far as its links wait, may lead to. Others have the mean.
 func (s *forage) hubs(m *forageModel) []float64 {
 	values := make([]float64, s.at.pages)
 	expected := make([]float64, len(m.places)) // by graph.ID, of waiting links; 0: not yet computed
-	for place := range values {
+	chosen := latest(s.at.pages)
+	for _, place := range chosen {
 		d := s.doc(place)
 		if d == nil {
 			continue
@@ -365,8 +367,15 @@ func (s *forage) hubs(m *forageModel) []float64 {
 		values[place] = sum / (sum + hubHalf)
 	}
 	m.hubLevel = 0
-	for _, v := range values {
-		m.hubLevel += v / float64(len(values))
+	for _, place := range chosen {
+		m.hubLevel += values[place] / float64(len(chosen))
+	}
+	for place, next := 0, 0; place < len(values); place++ {
+		if next < len(chosen) && chosen[next] == place {
+			next++
+		} else {
+			values[place] = m.hubLevel
+		}
 	}
 	return values
 }

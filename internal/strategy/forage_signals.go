@@ -67,6 +67,13 @@ const topicParents = 8
 // evidence returns the dense inputs of an address, by the pages before the one at place end that
 // link to it. If it was fetched, its own relevance does not count.
 func (s *forage) evidence(m *forageModel, id graph.ID, end int) (x [denses]float64) {
+	s.fromPages(&x, m, id, end)
+	s.fromWords(&x, m, id, end)
+	return x
+}
+
+// fromPages sets the inputs that depend on the relevance of pages, which changes with every page.
+func (s *forage) fromPages(x *[denses]float64, m *forageModel, id graph.ID, end int) {
 	parents, siblings, n := 0.0, 0.0, 0.0
 	own, fetched := 0.0, 0.0
 	if place := m.places[id]; place > 0 {
@@ -78,6 +85,19 @@ func (s *forage) evidence(m *forageModel, id graph.ID, end int) (x [denses]float
 		x[denseBest] = max(x[denseBest], r)
 		prior := float64(0.5*m.level()) + float64(0.5*r) + m.promise[a.from]
 		siblings += (m.harvest[a.from]-own+float64(shrinkSiblings*prior))/(m.taken[a.from]-fetched+shrinkSiblings) - m.level()
+		n++
+	}
+	if n > 0 {
+		x[denseParents] = (parents - float64(n*m.level())) / (n + shrinkParents)
+		x[denseSiblings] = siblings / (n + shrinkParents)
+		x[denseMany] = n / (n + 3)
+	}
+}
+
+// fromWords sets the inputs that depend on the words of links only.
+func (s *forage) fromWords(x *[denses]float64, m *forageModel, id graph.ID, end int) {
+	n := 0
+	for a := range s.into(id, end) {
 		x[denseAnchor] = max(x[denseAnchor], m.matched(s.anchorOf(a)))
 		x[denseContext] = max(x[denseContext], m.matched(s.contextOf(a)))
 		if n < topicParents {
@@ -88,12 +108,38 @@ func (s *forage) evidence(m *forageModel, id graph.ID, end int) (x [denses]float
 		n++
 	}
 	if n > 0 {
-		x[denseParents] = (parents - float64(n*m.level())) / (n + shrinkParents)
-		x[denseSiblings] = siblings / (n + shrinkParents)
 		x[denseAddress] = m.matched(s.urlTerms[id])
-		x[denseMany] = n / (n + 3)
 	}
-	return x
+}
+
+// heldWords is what the words of the links to an address say, by the models of a fit. It stays the same
+// until another page links there.
+type heldWords struct {
+	parents                         int32 // that it is of
+	anchor, address, context, topic float64
+	addressTopic                    float64
+	words, hub                      float64
+}
+
+// wordsOf returns what the words of all links to an address say.
+func (s *forage) wordsOf(m *forageModel, id graph.ID) heldWords {
+	parents := int32(0)
+	if int(id) < len(s.parents) {
+		parents = s.parents[id]
+	}
+	if w, ok := m.links[id]; ok && w.parents == parents {
+		return w
+	}
+	var x [denses]float64
+	s.fromWords(&x, m, id, len(s.pages))
+	features := s.features(id, len(s.pages))
+	w := heldWords{parents: parents, anchor: x[denseAnchor], address: x[denseAddress], context: x[denseContext], topic: x[denseTopic],
+		words: m.words.Predict(features), hub: m.hub.Predict(features)}
+	if int(id) < len(s.urlTerms) {
+		w.addressTopic = m.likeTopic(s.urlTerms[id])
+	}
+	m.links[id] = w
+	return w
 }
 
 // matched returns how much of the query is among terms, in [0, 1): w/(1 + w), where w is the weight of
@@ -132,24 +178,22 @@ func (s *forage) weigh(w *waitingLinks) {
 	w.z, w.plain = make([]signalVector, len(w.ids)), make([]float64, len(w.ids))
 	for i, id := range w.ids {
 		x := &w.z[i]
-		dense := s.evidence(m, id, len(s.pages))
-		features := s.features(id, len(s.pages))
+		var dense [denses]float64
+		s.fromPages(&dense, m, id, len(s.pages))
+		said := s.wordsOf(m, id)
 		x[sigParents], x[sigSiblings] = dense[denseParents], dense[denseSiblings]
-		x[sigAnchor], x[sigAddress], x[sigContext], x[sigTopic] = dense[denseAnchor], dense[denseAddress], dense[denseContext], dense[denseTopic]
+		x[sigAnchor], x[sigAddress], x[sigContext], x[sigTopic] = said.anchor, said.address, said.context, said.topic
 		x[sigSpread] = s.spreadTo(m, id)
-		x[sigWords], x[sigHub] = m.words.Predict(features), m.hub.Predict(features)
-		if int(id) < len(s.urlTerms) {
-			x[sigAddressTopic] = m.likeTopic(s.urlTerms[id])
-			if s.parents[id] == 1 {
-				x[sigNew] = 1
-			}
+		x[sigWords], x[sigHub], x[sigAddressTopic] = said.words, said.hub, said.addressTopic
+		if said.parents == 1 {
+			x[sigNew] = 1
 		}
 		x[sigDirectory], x[sigHost] = s.inDirectory(m, id)
-		near := dense[denseContext]
-		if dense[denseAnchor] > 0 {
+		near := said.context
+		if said.anchor > 0 {
 			near = 1
 		}
-		w.plain[i] = float64(0.5*dense[denseBest]) + float64(0.4*dense[denseAnchor]) + float64(0.1*near)
+		w.plain[i] = float64(0.5*dense[denseBest]) + float64(0.4*said.anchor) + float64(0.1*near)
 	}
 	w.standardise()
 }
