@@ -51,7 +51,7 @@
 // was worth. Labels are not used. Weights that the runs of different webs have in common are kept, and
 // weighted by how far such runs agree; those of the runs' queries are left out. Runs of which more than
 // half of the pages are on the same hosts count as one web. If all runs are of one web, the prior has
-// what they have in common. At least two runs are required.
+// what those with different queries have in common. So there must be two webs or two queries at least.
 //
 // With -prior FILE forage starts from a prior: its weights are the prior means and precisions of the
 // models that it fits. -state then belongs to the prior, too. On the webs that we have, no prior

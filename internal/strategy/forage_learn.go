@@ -44,28 +44,26 @@ func (l *Learner) Add(run Strategy) error {
 	return nil
 }
 
-// Prior returns what the crawls have in common: what those of different webs have, or if all are of one
-// web, what these have. So there must be two crawls at least.
+// Prior returns what the crawls of different webs have in common, or if all are of one web, those with
+// different queries.
 func (l *Learner) Prior() (*Prior, error) {
-	if len(l.found) < 2 {
-		return nil, errors.New("a prior is what crawls have in common\nhint: give at least two runs, if possible of different webs")
+	webs := grouped(l.found, sameWeb)
+	groups := webs
+	if len(webs) == 1 {
+		groups = grouped(l.found, func(a, b *findings) bool { return a.query == b.query })
 	}
-	webs := websOf(l.found)
+	if len(groups) < 2 {
+		return nil, errors.New("a prior is what crawls of different webs or queries have in common\nhint: give at least two such runs")
+	}
 	p := &Prior{Format: PriorFormat, Version: PriorVersion, Language: l.language, Stemmer: l.stemmer,
 		Runs: len(l.found), Webs: len(webs), Pages: l.pages, Signals: map[string]float64{}}
-	if len(webs) == 1 {
-		webs = nil
-		for _, f := range l.found {
-			webs = append(webs, []*findings{f})
-		}
-	}
 	for k, list := range p.lists() {
-		*list.list = pooled(webs, k)
+		*list.list = pooled(groups, k)
 	}
 	for k, name := range signalNames {
 		p.Signals[name] = firstWeights[k]
 	}
-	for _, e := range pooled(webs, findingSignals) {
+	for _, e := range pooled(groups, findingSignals) {
 		p.Signals[e.Word] = decimal(p.Signals[e.Word]+e.Weight, 1e6)
 	}
 	return p, p.check()
@@ -73,6 +71,7 @@ func (l *Learner) Prior() (*Prior, error) {
 
 // findings is what a crawl has found out, with the hosts where.
 type findings struct {
+	query string             // its stems
 	hosts map[string]float64 // share of the pages
 	lists [findingLists]map[priorWord]ridge.Estimate
 }
@@ -90,6 +89,9 @@ func (s *forage) findings() *findings {
 	s.at = extent{len(s.pages), len(s.aliases), len(s.terms.names), s.web.Len()}
 	s.fitModels()
 	f := &findings{hosts: map[string]float64{}}
+	for _, t := range s.query.Terms {
+		f.query += s.terms.names[t] + " "
+	}
 	for _, p := range s.pages {
 		if d := s.hostDirectory(p.node); d >= 0 {
 			f.hosts[s.directories.of.names[d]] += 1 / float64(len(s.pages))
@@ -181,21 +183,21 @@ func (s *forage) signalEstimates() map[priorWord]ridge.Estimate {
 
 const signalPasses = 50
 
-// websOf groups crawls by web: more than half of the pages of a crawl are on hosts of the first one of
-// its web, host by host.
-func websOf(found []*findings) (webs [][]*findings) {
-next:
+// grouped returns crawls in groups: each is with the first one that is the same.
+func grouped(found []*findings, same func(a, b *findings) bool) (groups [][]*findings) {
 	for _, f := range found {
-		for i := range webs {
-			if overlap(f.hosts, webs[i][0].hosts) > 0.5 {
-				webs[i] = append(webs[i], f)
-				continue next
-			}
+		i := slices.IndexFunc(groups, func(g []*findings) bool { return same(f, g[0]) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, nil)
 		}
-		webs = append(webs, []*findings{f})
+		groups[i] = append(groups[i], f)
 	}
-	return webs
+	return groups
 }
+
+// sameWeb reports whether two crawls have more than half of their pages on the same hosts, host by host.
+func sameWeb(a, b *findings) bool { return overlap(a.hosts, b.hosts) > 0.5 }
 
 // overlap returns what two distributions have in common, in [0, 1].
 func overlap(a, b map[string]float64) (sum float64) {
@@ -205,17 +207,17 @@ func overlap(a, b map[string]float64) (sum float64) {
 	return sum
 }
 
-// pooled returns a list of the prior: the words that several webs have. The estimates of a web are the
+// pooled returns a list of the prior: the words that several groups have. The estimates of a group are the
 // means of those of its crawls. Words of each place are pooled for themselves.
-func pooled(webs [][]*findings, list int) []Learned {
+func pooled(groups [][]*findings, list int) []Learned {
 	byWord := map[priorWord][]ridge.Estimate{}
-	for _, web := range webs {
+	for _, group := range groups {
 		mean := map[priorWord]ridge.Estimate{}
-		for _, f := range web {
+		for _, f := range group {
 			for word, e := range f.lists[list] {
 				m := mean[word]
-				m.Weight += e.Weight / float64(len(web))
-				m.Reliability += e.Reliability / float64(len(web))
+				m.Weight += e.Weight / float64(len(group))
+				m.Reliability += e.Reliability / float64(len(group))
 				mean[word] = m
 			}
 		}

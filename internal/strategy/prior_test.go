@@ -244,18 +244,24 @@ func TestWherePriorsAreOfNoUse(t *testing.T) {
 			t.Errorf("got error %v, want %q", err, test.want)
 		}
 	}
-	if _, err := l.Prior(); err == nil || !strings.Contains(err.Error(), "at least two runs") {
-		t.Errorf("of one crawl: %v", err)
+	for range 2 { // two crawls of one web with the same query are no more than one
+		if _, err := l.Prior(); err == nil || !strings.Contains(err.Error(), "at least two such runs") {
+			t.Errorf("of one web and query: %v", err)
+		}
+		again, _ := foraging(t, "one", nil, 2, false)
+		if err := l.Add(again); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
 // Crawls are of one web if they have more than half of their pages on the same hosts.
 func TestWebsOfCrawls(t *testing.T) {
 	of := func(hosts map[string]float64) *findings { return &findings{hosts: hosts} }
-	webs := websOf([]*findings{
+	webs := grouped([]*findings{
 		of(map[string]float64{"a": 0.9, "b": 0.1}), of(map[string]float64{"c": 0.6, "a": 0.4}),
 		of(map[string]float64{"a": 0.6, "d": 0.4}), of(map[string]float64{"c": 1}),
-	})
+	}, sameWeb)
 	if len(webs) != 2 || len(webs[0]) != 2 || len(webs[1]) != 2 {
 		t.Errorf("there are %d webs, want two of two crawls", len(webs))
 	}
