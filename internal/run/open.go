@@ -467,7 +467,7 @@ func (o *Opener) restart(d Dir) error {
 		return err
 	}
 	o.Say("%s has no page: its seeds are fetched again", d)
-	return d.clear([]string{SettingsFile, StagesFile, Topic, seedsFile, StagesLog})
+	return d.clear([]string{SettingsFile, StagesFile, Topic, Prior, seedsFile, StagesLog})
 }
 
 // write writes the files of the run, which is locked.

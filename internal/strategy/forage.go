@@ -6,7 +6,7 @@ package strategy
 //
 //	forage.go            reading pages, choosing addresses
 //	forage_memory.go     what is remembered of pages and links
-//	forage_model.go      what is learned from it, when the crawl has grown by a fiftieth
+//	forage_model.go      what is learned from it, when the crawl has grown by a twenty-fifth
 //	forage_signals.go    what the models say of a waiting address: thirteen signals
 //	forage_twins.go      which addresses lead to pages that are known
 //	forage_queries.go    what is asked, if there is a search

@@ -57,11 +57,11 @@ const (
 // level is the relevance of what is not relevant.
 func (m *forageModel) level() float64 { return m.pages.Level }
 
-// learn fits the models if the crawl has grown by a fiftieth, and brings what follows from them up
+// learn fits the models if the crawl has grown by a twenty-fifth, and brings what follows from them up
 // to date.
 func (s *forage) learn(rng *rand.Rand) {
 	s.fitDirectories(&s.web)
-	due := len(s.pages) > s.at.pages+s.at.pages/50
+	due := len(s.pages) > s.at.pages+s.at.pages/25
 	if due {
 		s.at = extent{len(s.pages), len(s.aliases), len(s.terms.names), s.web.Len()}
 	}
