@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"spoor/internal/wire"
@@ -85,7 +86,7 @@ func (s *Store) newBudget(q Request) (*budget, error) {
 func (x *index) freeReasons() []bool {
 	free := make([]bool, len(x.reasons.list))
 	for i, reason := range x.reasons.list {
-		free[i] = (&wire.Record{Error: reason}).Free()
+		free[i] = strings.HasPrefix(reason, wire.ErrorScopeDepth) || (&wire.Record{Error: reason}).Free()
 	}
 	return free
 }

@@ -34,6 +34,8 @@ type Options struct {
 	Yield        bool          // let waiting processes have the lock first, also during Compact
 	Holder       string        // description of this process for those waiting for the lock
 	ExcludeTraps bool          // exclude crawler traps; see traps.go
+	Scope        Scope         // exclude URLs that do not belong to the crawl; nil: all do; see scope.go
+	RecheckScope bool          // decide anew on all waiting URLs, since the rules have changed
 
 	segmentSize int64                 // 0: the constant segmentSize
 	disk        disk                  // nil: osDisk
@@ -61,6 +63,7 @@ type Store struct {
 	lastBatch      place // the latest batch leased or replayed by this process
 	trapsPending   bool  // whether records were added since traps were last excluded
 	changed        changedURLs
+	scope          scopeState
 	excluded       int
 	nextGeneration uint64 // 1 + the latest leased generation; 0: none
 	unsaved        int    // records added since the snapshot
@@ -116,6 +119,7 @@ func newStore(dir string, o Options) *Store {
 func (s *Store) attach() (err error) {
 	s.log = newLog(s.dir, s.options)
 	s.lastBatch, s.unsaved, s.snapshotAt, s.changed, s.trapsPending = 0, 0, 0, changedURLs{}, true
+	s.scope = scopeState{}
 	if s.lock, err = acquire(s.dir, s.options); err != nil {
 		return err
 	}
@@ -451,13 +455,13 @@ func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	return line, nil
 }
 
-// Commit excludes traps if the store was opened with ExcludeTraps, and returns when everything
-// added before is on disk.
+// Commit excludes URLs that are out of scope, and traps if the store was opened with ExcludeTraps,
+// and returns when everything added before is on disk.
 func (s *Store) Commit() error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if err := s.excludeTrapURLs(); err != nil {
+	if err := s.excludeURLs(); err != nil {
 		s.failed = err
 		return err
 	}

@@ -176,12 +176,11 @@ func (x *index) mutableHistory(id uint32) *history {
 	return x.histories.at(c.history)
 }
 
-// updateFinished sets the flag that says whether a URL is requested any more. Seeds cannot be
-// excluded.
+// updateFinished sets the flag that says whether a URL is requested any more.
 func (x *index) updateFinished(id uint32) {
 	h, p := x.hot.at(id), x.history(id)
 	h.flags &^= flagFinished
-	if p.isFinal() || p.retries > maxRetries || p.class == classExcluded && !x.isSeed(id) {
+	if p.isFinal() || p.retries > maxRetries || p.class == classExcluded && x.staysExcluded(id, &p) {
 		h.flags |= flagFinished
 	}
 }

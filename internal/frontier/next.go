@@ -136,7 +136,7 @@ func (s *Store) Next(q Request) ([]byte, error) {
 			return lines, err
 		}
 	}
-	if err := s.excludeTrapURLs(); err != nil {
+	if err := s.excludeURLs(); err != nil {
 		s.failed = err
 		return nil, err
 	}

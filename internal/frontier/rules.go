@@ -100,6 +100,9 @@ func (f *update) setOutcome(rec *wire.Record) {
 	switch {
 	case rec.Excluded():
 		f.class, f.visits = classExcluded, 0
+		if rec.Error == wire.ErrorScopeDepth {
+			f.reason = depthReason(rec.ErrorDetail)
+		}
 	case f.returned && delayUntil != 0 && f.delayedURL.Host() != f.url.Host():
 		// It redirects to a host that must not be requested yet. The delay of that host does
 		// not keep the address from being leased again at once.
@@ -300,6 +303,7 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 		h.flags |= flagTrapChecked
 	}
 	s.recordChange(id)
+	s.recordProposal(id)
 	c.proposal, c.generation, c.depth, c.lineHash = p, f.generation, f.depth, lineHash
 	c.operator = uint8(s.x.operators.number(f.operator))
 	h.priority = f.priority

@@ -54,6 +54,14 @@ func (s *Store) excludeTrapURLs() error {
 	return nil
 }
 
+// excludeURLs excludes URLs that are out of scope, and traps among the others.
+func (s *Store) excludeURLs() error {
+	if err := s.excludeOutOfScope(); err != nil {
+		return err
+	}
+	return s.excludeTrapURLs()
+}
+
 // exclude adds exclusions to the log as outcomes.
 func (s *Store) exclude(exclusions []exclusion) error {
 	pending := s.trapsPending

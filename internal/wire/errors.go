@@ -21,6 +21,7 @@ const (
 	ErrorRedirectLoop    = "redirect_loop"    // a redirect loop, or too many redirects
 	ErrorUnsupportedType = "unsupported_type" // a media type that was not asked for
 	ErrorBudget          = "budget"           // not tried: the budget of time or fetches was used up
+	ErrorScopeRedirect   = "scope_redirect"   // redirects to an address that does not belong to the crawl
 	ErrorMalformed       = "malformed"        // fetched, but a later stage wrote fields that are malformed
 )
 
@@ -35,13 +36,16 @@ const (
 	ErrorTrapDuplicates = "trap_duplicates" // a part of a site that repeats known pages
 	ErrorHostBudget     = "host_budget"     // the budget of the host is used up
 	ErrorNicheBudget    = "niche_budget"    // the budget of the niche is used up
+	ErrorOutOfScope     = "out_of_scope"    // no rule includes it, or it is on another host or site
+	ErrorScopeExcluded  = "scope_excluded"  // a rule excludes it, which holds for seeds too
+	ErrorScopeDepth     = "scope_depth"     // too many links away from a seed
 )
 
 // Excluded reports whether the record says that its URL is excluded from the crawl.
 func (r *Record) Excluded() bool {
 	switch r.Error {
 	case ErrorTrapLength, ErrorTrapDepth, ErrorTrapRepetition, ErrorTrapSession, ErrorTrapCalendar, ErrorTrapParameters, ErrorTrapDuplicates,
-		ErrorHostBudget, ErrorNicheBudget:
+		ErrorHostBudget, ErrorNicheBudget, ErrorOutOfScope, ErrorScopeExcluded, ErrorScopeDepth:
 		return true
 	}
 	return false
@@ -62,6 +66,7 @@ var finalErrors = map[string]bool{
 	ErrorRedirectLoop:    true,
 	ErrorUnsupportedType: true,
 	ErrorBudget:          false,
+	ErrorScopeRedirect:   true,
 	ErrorMalformed:       true,
 	ErrorTrapLength:      true,
 	ErrorTrapDepth:       true,
@@ -72,6 +77,9 @@ var finalErrors = map[string]bool{
 	ErrorTrapDuplicates:  true,
 	ErrorHostBudget:      true,
 	ErrorNicheBudget:     true,
+	ErrorOutOfScope:      true,
+	ErrorScopeExcluded:   true,
+	ErrorScopeDepth:      true,
 }
 
 // IsOutcome reports whether the record is the outcome of a fetch. Any other record
@@ -81,7 +89,7 @@ func (r *Record) IsOutcome() bool { return r.StatusCode != 0 || r.Error != "" }
 
 // Final reports whether the record is an outcome that another try would not
 // change: any status except 429 and 5xx, the errors robots, blocked_address,
-// bad_url, not_archived, redirect_loop, unsupported_type, too_large and malformed, and those of
+// bad_url, not_archived, redirect_loop, unsupported_type, too_large, scope_redirect and malformed, and those of
 // [Record.Excluded]. If both status and error are set, the error decides. An unknown
 // error is not final.
 func (r *Record) Final() bool {
