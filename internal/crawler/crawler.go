@@ -28,6 +28,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/scope"
 	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -56,6 +57,7 @@ type Options struct {
 	TLS                                    *tls.Config  // nil: the system's roots
 	Resolver                               web.Resolver // nil: the system's
 
+	Scope    *scope.Scope  // which addresses may be requested; nil: all
 	MaxBody  int64         // bytes at which bodies are cut, as received and as decoded
 	MIME     []string      // media types to download; nil: all
 	Deadline time.Duration // of each window, after which its addresses are returned; 0: none

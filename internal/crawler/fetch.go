@@ -83,7 +83,7 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 	if o.Slowness == 0 {
 		f.polite.Slowness = -1
 	}
-	f.robots = &polite.Robots{Transport: robotsTransport{f}, Agent: o.Agent, CrawlDelay: f.polite.SetCrawlDelay}
+	f.robots = &polite.Robots{Transport: robotsTransport{f}, Agent: o.Agent, CrawlDelay: f.polite.SetCrawlDelay, MayRedirect: o.checkRobotsRedirect}
 	return f
 }
 
@@ -116,8 +116,13 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			fail(rec, wire.ErrorRedirectLoop, err)
 			return noRelease, nil
 		}
+		if e := f.checkScope(rec, u, len(hops) > 0); e != nil {
+			failScope(rec, hops, e)
+			return noRelease, nil
+		}
 		release, page, ok := f.fromArchives(ctx, rec, u, hops, keep)
 		if ok {
+			f.checkArchived(rec)
 			return release, nil
 		}
 		if page != nil && len(page.Hops) > 0 {

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"spoor/internal/archive"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -41,6 +42,13 @@ func openingError(err error) error {
 // Answer puts the outcome of looking up the address of rec into rec, within MaxBody and MIME.
 func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	reset(rec)
+	if u, err := weburl.Parse(rec.URL); err == nil {
+		if e := o.checkScope(rec, u, false); e != nil {
+			failScope(rec, nil, e)
+			return
+		}
+	}
+	defer o.checkArchived(rec)
 	page, err := r.Fetch(rec.URL)
 	if page == nil {
 		code := classify(context.Background(), err)

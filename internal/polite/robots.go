@@ -59,6 +59,10 @@ type Robots struct {
 	// host, 0 if there is none.
 	CrawlDelay func(host string, d time.Duration)
 
+	// MayRedirect, if not nil, returns an error if the robots.txt of origin redirects to an
+	// address that must not be requested. Then everything on origin is disallowed.
+	MayRedirect func(origin, to weburl.URL) error
+
 	mu      sync.Mutex
 	entries map[string]*entry
 	order   []string // of entries, oldest first
@@ -280,6 +284,7 @@ func retry(err error, now time.Time) time.Time {
 // ones and loops count as 404 (section 2.3.1.2).
 func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	e.status = http.StatusNotFound
+	origin := u
 	u, err := u.Resolve("/robots.txt")
 	var seen []string
 	for err == nil && len(seen) <= RobotsRedirects && !slices.Contains(seen, u.String()) {
@@ -294,6 +299,10 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 		if to := Redirect(resp); to != "" {
 			resp.Body.Close()
 			if u, err = u.Resolve(to); err != nil {
+				return nil
+			}
+			if r.MayRedirect != nil && r.MayRedirect(origin, u) != nil {
+				e.status, e.from, e.body = http.StatusOK, u.String(), []byte(forbidAll)
 				return nil
 			}
 			continue
@@ -312,6 +321,9 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	}
 	return nil
 }
+
+// forbidAll are the rules of an origin whose robots.txt redirects to where it must not be requested.
+const forbidAll = "User-agent: *\nDisallow: /\n"
 
 // failed returns a network error with the address of the last redirect.
 func (e *entry) failed(err error) error {
