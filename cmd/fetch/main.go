@@ -211,6 +211,7 @@ import (
 	"spoor/internal/archive"
 	"spoor/internal/crawler"
 	"spoor/internal/polite"
+	"spoor/internal/scope"
 	"spoor/internal/wire"
 )
 
@@ -248,13 +249,19 @@ with -state). Each file is an additional record: operator sitemap, no body, and 
 addresses of that site as links with lastmod and priority. With -noarchive, -warc does
 not store responses marked noarchive.
 
+With -scope FILE it requests only addresses that belong to the crawl by the rules in FILE
+(see frontier add). It does not follow a redirect to another address: the error is
+scope_redirect. A robots.txt that redirects out of scope disallows everything. Crawl gives
+fetch the rules of the crawl.
+
 From archives (-archive) it answers in the order of the addresses. An address that
 they do not hold has the error not_archived, or is requested from the web
 (-archive-first).
 With -all it writes everything they hold.
 
 Errors: robots dns connect tls timeout http too_large not_archived
-blocked_address bad_url redirect_loop unsupported_type budget. A status such as
+blocked_address bad_url redirect_loop scope_redirect unsupported_type budget, and with
+-scope also out_of_scope scope_excluded scope_depth. A status such as
 404 is not an error. "budget" means that the address was not tried.
 
 Example:
@@ -517,6 +524,16 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		}
 		c.AllowPorts = append(c.AllowPorts, uint16(n))
 		return nil
+	})
+	fs.Func("scope", "request only addresses that belong to the crawl by the rules in this `file`, also after redirects; same-host and same-site need a name (frontier add -h)", func(name string) (err error) {
+		lines, err := filter.ReadScope(name, scope.Check)
+		if err == nil {
+			c.Scope, err = scope.Parse(lines)
+		}
+		if err == nil && c.Scope.NeedsSeeds() {
+			err = fmt.Errorf("%s: same-host and same-site without a name: fetch does not know the seeds\nhint: same-host example.org", name)
+		}
+		return err
 	})
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")

@@ -39,7 +39,10 @@ func (c *command) add() (err error) {
 		return err
 	}
 	r := c.reader(records)
-	o := c.options()
+	o, err := c.scopedOptions()
+	if err != nil {
+		return err
+	}
 	o.Create, o.ExcludeTraps = true, c.traps
 	s, err := c.open(o)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"spoor/internal/frontier"
 	"spoor/internal/interchange"
 	"spoor/internal/run"
+	"spoor/internal/scope"
 	"spoor/internal/wire"
 )
 
@@ -34,6 +35,7 @@ type command struct {
 	summary string
 	traps   bool
 	repair  bool
+	scope   []string // rules
 
 	request   frontier.Request
 	selection frontier.Selection
@@ -78,6 +80,7 @@ func (c *command) inputFlags() {
 func (c *command) addFlags() {
 	c.inputFlags()
 	c.trapsFlag()
+	c.scopeFlags()
 	c.flags.StringVar(&c.summary, "summary", "", "write counts of the added records and of the store to `file`, as one JSON object")
 	c.flags.IntVar(&c.request.Generation, "generation", 0, "with -summary: the `number` of the generation of the outcomes; 0: as given in the records")
 }
@@ -134,8 +137,11 @@ func (c *command) trapsFlag() {
 	c.flags.BoolVar(&c.traps, "traps", false, "exclude crawler traps: endless calendars, sessions, combinations of parameters, copies, wrong relative links, and URLs that are too long, too deep or repetitive; frontier skipped lists them")
 }
 
+func (c *command) scopeFlags() { filter.ScopeFlags(c.flags, &c.scope, scope.Check) }
+
 func (c *command) nextFlags() {
 	c.nowFlag()
+	c.scopeFlags()
 	c.leaseFlags()
 	c.flags.IntVar(&c.request.Generation, "generation", -1, "lease the addresses for the generation with this `number`, from 0 and ascending, which is written to their records; without it their generation is not changed")
 	c.flags.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "without -generation: `time` after which an address without an outcome is leased again")
@@ -182,6 +188,17 @@ func (c *command) checkRequest() error {
 
 func (c *command) options() frontier.Options {
 	return frontier.Options{Wait: c.wait, Holder: fmt.Sprintf("process %d, frontier %s", os.Getpid(), c.name)}
+}
+
+// scopedOptions returns the options with the scope that the flags describe.
+func (c *command) scopedOptions() (frontier.Options, error) {
+	o := c.options()
+	rules, err := scope.Parse(c.scope)
+	if err != nil {
+		return o, filter.Usagef("the scope: %v", err)
+	}
+	o.Scope = run.FrontierScope(rules)
+	return o, nil
 }
 
 // open opens the store and logs what that found.

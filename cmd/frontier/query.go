@@ -19,13 +19,19 @@ func (c *command) next() error {
 	if err := c.checkRequest(); err != nil {
 		return err
 	}
-	s, err := c.open(c.options())
+	o, err := c.scopedOptions()
+	if err != nil {
+		return err
+	}
+	s, err := c.open(o)
 	if err != nil {
 		return err
 	}
 	lines, err := s.Next(c.request)
 	lines = bytes.Clone(lines) // they belong to the store
-	if n := s.Excluded(); n > 0 {
+	if n := s.Excluded(); n > 0 && o.Scope != nil {
+		c.logger.Info("excluded URLs out of scope or beyond a budget; frontier skipped lists them", "urls", n)
+	} else if n > 0 {
 		c.logger.Info("excluded URLs beyond a budget; frontier skipped lists them", "urls", n)
 	}
 	err = c.close(s, err) // before writing, so that the end of the pipeline can open it

@@ -11,6 +11,7 @@ import (
 func (c *command) serveFlags() {
 	c.leaseFlags()
 	c.trapsFlag()
+	c.scopeFlags()
 	c.inputFlags()
 	c.compactAt = 64 << 20
 	fs, v := c.flags, &c.server
@@ -41,7 +42,10 @@ func (c *command) serve() (err error) {
 	filter.IgnorePipe() // what is still read must be stored
 
 	tally := filter.NewTally(c.logger)
-	v.Store, v.Options, v.Request = c.store, c.options(), c.request
+	if v.Options, err = c.scopedOptions(); err != nil {
+		return err
+	}
+	v.Store, v.Request = c.store, c.request
 	v.Options.ExcludeTraps = c.traps
 	v.In, v.Out, v.Limit, v.Strict = c.stdin, c.stdout, int(c.limit), c.strict
 	v.NoMarks, v.CompactAt, v.Log, v.Tally = !c.marks, int64(c.compactAt), c.logger, tally

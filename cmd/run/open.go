@@ -11,6 +11,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/run"
+	"spoor/internal/scope"
 )
 
 const manual = `
@@ -80,7 +81,8 @@ type opening struct {
 	s                 run.Settings
 	pages, generations, size, seed, patience,
 	perHost, perNiche, maxPerHost, maxPerNiche number
-	traps    string
+	traps string
+
 	archives []string
 	params   filter.Strings
 	horizon  time.Duration
@@ -109,6 +111,9 @@ var (
 	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
 )
 
+// scopeFlags are the flags that say which addresses belong to the crawl.
+var scopeFlags = []string{"include", "exclude", "same-host", "same-site", "depth", "scheme", "scope"}
+
 func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
@@ -132,6 +137,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.Var(&o.maxPerNiche, "max-per-niche", "at most `n` pages of one niche in the whole crawl")
 	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
 	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps (frontier skipped -h lists the kinds): `on` (default live) or off (default for archives)")
+	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
@@ -191,6 +197,12 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	names := filter.Given(fs)
 	if names["chance"] {
 		names["seed"] = true
+	}
+	for _, name := range scopeFlags {
+		names["scope"] = names["scope"] || names[name]
+	}
+	if _, err := scope.Parse(s.Scope); err != nil { // too many rules
+		return nil, filter.Usagef("the scope: %v", err)
 	}
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]

@@ -686,13 +686,18 @@ func (c *Crawl) add(name string, sum *Summary) error {
 }
 
 // openStore opens the frontier, if it is not open.
-func (c *Crawl) openStore() (err error) {
+func (c *Crawl) openStore() error {
 	if c.store == nil {
+		scope, err := c.Dir.loadScope(c.Settings)
+		if err != nil {
+			return err
+		}
 		c.store, err = frontier.Open(c.Dir.Path("frontier"), frontier.Options{
-			Create: true, ExcludeTraps: c.Settings.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
+			Create: true, ExcludeTraps: c.Settings.Traps, Scope: scope, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
 		})
+		return err
 	}
-	return err
+	return nil
 }
 
 // checkStore returns an error if the store holds none of the pages of the last generation that has

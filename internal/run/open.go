@@ -104,6 +104,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
 		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
 	}
+	if before != nil && !slices.Equal(before.Scope, s.Scope) {
+		changes = append(changes, fmt.Sprintf("scope is now: %s\n(before: %s; what was out of scope stays excluded, see %sfrontier forget -h)", showRules(s.Scope), showRules(before.Scope), o.Prefix))
+	}
 	if evolve := stages.find("evolve"); evolve.Own {
 		if !requirements.Search && !requirements.Queries {
 			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })
@@ -183,6 +186,10 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live)
 			continue
 		}
+		if f.key == "scope" && !full {
+			r.Settings.Scope = appendRules(before.Scope, r.Settings.Scope)
+			continue
+		}
 		if r.Given[f.key] || full && !f.fixed {
 			continue
 		}
@@ -191,6 +198,14 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		}
 	}
 	return before, nil
+}
+
+// appendRules returns rules, followed by those given unless they are the last ones already.
+func appendRules(rules, given []string) []string {
+	if n := len(rules) - len(given); n >= 0 && slices.Equal(rules[n:], given) {
+		return rules
+	}
+	return slices.Concat(rules, given)
 }
 
 // mergeFlags returns flags, replaced and followed by those given.
@@ -279,6 +294,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 			}
 		}
 		command = strings.ReplaceAll(command, inRun(Prior), Quote(cmp.Or(r.Prior, r.Dir.Path(Prior))))
+		command = strings.ReplaceAll(command, " "+scopeFlag, "")
 		return strings.ReplaceAll(command, ` -generation "$SPOOR_GENERATION"`, "")
 	}
 	for _, stage := range stages {
@@ -381,7 +397,7 @@ func (d Dir) vacant() error {
 
 // runFiles are the files and directories of a run.
 var runFiles = []string{
-	SettingsFile, StagesFile, Topic, Prior, seedsFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
+	SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found",
 }
 
@@ -467,7 +483,7 @@ func (o *Opener) restart(d Dir) error {
 		return err
 	}
 	o.Say("%s has no page: its seeds are fetched again", d)
-	return d.clear([]string{SettingsFile, StagesFile, Topic, Prior, seedsFile, StagesLog})
+	return d.clear([]string{SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, StagesLog})
 }
 
 // write writes the files of the run, which is locked.
@@ -503,6 +519,11 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 			}
 		}
 	}
+	if before != nil && !slices.Equal(before.Scope, s.Scope) {
+		if err := d.saveScope(s, true); err != nil { // before the settings say so, in case this process is killed
+			return err
+		}
+	}
 	if err := stages.save(d); err != nil {
 		return err
 	}
@@ -510,6 +531,9 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		return err
 	}
 	if exists(d.File(1, Stats)) {
+		if !exists(d.Path(ScopeFile)) {
+			return d.saveScope(s, false)
+		}
 		return nil
 	}
 	if r.Seeds != "" {
@@ -552,6 +576,12 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 	if s.Traps {
 		args = append(args, "-traps")
 	}
+	if len(s.Scope) > 0 {
+		if err := d.writeScope(s.Scope); err != nil {
+			return err
+		}
+		args = append(args, "-scope", d.Path(ScopeFile))
+	}
 	words, err := exec.CommandContext(ctx, o.Prefix+"frontier", append(args, files...)...).CombinedOutput()
 	if err := d.log(words); err != nil {
 		return err
@@ -563,7 +593,7 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 	taken := exists(summary)
 	os.Remove(summary)
 	if err == nil && sum.URLs > 0 {
-		return nil
+		return o.checkSeeds(d, s)
 	}
 	if !taken || sum.URLs > 0 {
 		status, err := childStatus(ctx, err)

@@ -43,6 +43,7 @@ type Settings struct {
 	MaxPerHost, MaxPerNiche int
 	Horizon                 time.Duration
 	Traps                   bool
+	Scope                   []string // which addresses belong to the crawl: lines of a scope file
 	Recrawl                 bool
 
 	Pages       int // maximum number of fetches
@@ -92,6 +93,7 @@ var settings = []setting{
 	word("seeds", true, func(s *Settings) *string { return &s.Seeds }),
 	word("seed-query", true, func(s *Settings) *string { return &s.SeedQuery }),
 	word("search", true, func(s *Settings) *string { return &s.Search }),
+	list("scope", false, func(s *Settings) *[]string { return &s.Scope }),
 	number("pages", false, func(s *Settings) *int { return &s.Pages }),
 	number("generations", false, func(s *Settings) *int { return &s.Generations }),
 	duration("patience", false, func(s *Settings) *time.Duration { return &s.Patience }),

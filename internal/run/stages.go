@@ -74,6 +74,9 @@ func (s Stages) addsSitemaps() bool { return strings.Contains(s.command("fetch")
 // the directory may move.
 func inRun(name string) string { return `"$SPOOR_RUN"/` + name }
 
+// scopeFlag is the flag of fetch for the scope of the run.
+var scopeFlag = "-scope " + inRun(ScopeFile)
+
 // ownStages returns the stages that the settings of a run and its strategy require. Their
 // commands use the variables of [Crawl.saveStep].
 func ownStages(s *Settings, w Requirements, prefix string) Stages {
@@ -101,6 +104,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	agent := ""
 	if !s.Closed() {
 		fetch = append(fetch, "-warc "+inRun("warc/crawl"), "-state "+inRun("fetch"), fmt.Sprintf("-seed %d", s.Seed))
+	}
+	if len(s.Scope) > 0 {
+		fetch = append(fetch, scopeFlag)
 	}
 	for _, f := range s.Live {
 		fetch = append(fetch, Quote(f))

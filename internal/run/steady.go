@@ -36,9 +36,13 @@ func (c *Crawl) makeLoop() error {
 // after the other.
 func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, tally Tally) error {
 	s := c.Settings
+	scope, err := c.Dir.loadScope(s)
+	if err != nil {
+		return err
+	}
 	v := &Server{
 		Store:         c.Dir.Path("frontier"),
-		Options:       frontier.Options{ExcludeTraps: s.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
+		Options:       frontier.Options{ExcludeTraps: s.Traps, Scope: scope, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
 		Request:       s.request(),
 		In:            in,
 		Out:           out,
