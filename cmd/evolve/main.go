@@ -128,6 +128,10 @@ name (give fetch the same one). rel=nofollow of a single link is ignored.
 <link rel="alternate" hreflang> leads to the same page in another language, and is
 followed only with -alternates.
 
+With -scope FILE the strategy sees no link that is out of scope. Such addresses are written
+with the operator outside, before those of the strategy, at most 100,000 a generation, so
+that the frontier, which must have the same scope, lists them as skipped.
+
 The state of the strategy is kept in -state. With -generation G evolve starts from
 the state after G-1, so running a generation again gives the same bytes; without it,
 the generation is the one after the last. An empty generation tells the strategy
@@ -173,6 +177,10 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	learn := fs.Bool("learn", false, "make a prior of the runs given as arguments, and exit")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
+	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`, as in fetch -scope", func(name string) (err error) {
+		opt.outside.scope, err = readScope(name)
+		return err
+	})
 	opt.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -210,6 +218,7 @@ type options struct {
 	params                 filter.Strings
 	agent                  string
 	nofollow, alternates   bool
+	outside                outside
 	windowed, marks        bool
 	dir                    string // of the windows kept
 	stream                 filter.Stream
@@ -293,6 +302,9 @@ func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tal
 	operators = map[string]int64{}
 	var rec wire.Record
 	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	if err := o.outside.write(w, generation+1, tally); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(next, func(a, b strategy.Address) int { return queriesLast(a) - queriesLast(b) })
 	for _, a := range next {
 		a.Fill(&rec, generation+1)
@@ -362,6 +374,7 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	if !o.alternates {
 		rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
 	}
+	o.outside.remove(rec)
 	if rec.URL != "" && !unchanged(rec) {
 		s.Visit(rec)
 	}

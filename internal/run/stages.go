@@ -160,6 +160,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	if agent != "" {
 		evolve.WriteString(" " + agent)
 	}
+	if len(s.Scope) > 0 {
+		evolve.WriteString(" " + scopeFlag)
+	}
 	for _, p := range s.Params {
 		evolve.WriteString(" -param " + Quote(p))
 	}
