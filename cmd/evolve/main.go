@@ -54,8 +54,8 @@
 // what those with different queries have in common. So there must be two webs or two queries at least.
 //
 // With -prior FILE forage starts from a prior: its weights are the prior means and precisions of the
-// models that it fits. -state then belongs to the prior, too. On the webs that we have, no prior
-// helped (doc/results/forage.md).
+// models that it fits. -state then belongs to the prior, too. On the webs that we have, priors of
+// other webs did not help, and those of other topics of the same web did harm (doc/results/forage.md).
 //
 // # The list of strategies
 //

@@ -73,11 +73,11 @@ func TestWordsNearTheQuery(t *testing.T) {
 
 // A word gets at most five near words, the nearest ones.
 func TestFewNearWords(t *testing.T) {
-	table := "cat 1 0\n"
+	lines := []string{"cat 1 0"}
 	for i := range 20 {
-		table += fmt.Sprintf("word%c 1 0.%02d\n", 'a'+(i*7)%20, (i*7)%20)
+		lines = append(lines, fmt.Sprintf("word%c 1 0.%02d", 'a'+(i*7)%20, (i*7)%20))
 	}
-	_, n, err := near(t, []string{"cat"}, table)
+	_, n, err := near(t, []string{"cat"}, strings.Join(lines, "\n"))
 	if want := []string{"worda", "wordb", "wordc", "wordd", "worde"}; err != nil || !slices.Equal(n.Added, want) {
 		t.Errorf("added %q (%v), want %q", n.Added, err, want)
 	}
