@@ -43,6 +43,11 @@
 // instead, because its address would otherwise be fetched again and again: its headers are dropped
 // and, if it is still too long, all fields that neither the store nor a strategy uses.
 //
+// With -include, -exclude, -same-host, -same-site, -depth, -scheme or -scope FILE add excludes URLs
+// that do not belong to the crawl (frontier add -h describes the rules). They are skipped, with the
+// rule as error_detail and one of the errors out_of_scope, scope_excluded and scope_depth. What is
+// added is decided on when add ends, so the order of records does not matter.
+//
 // With -traps add excludes crawler traps: URLs that a site generates without end and that
 // lead to nothing new. Seeds and leased URLs are never excluded. An excluded URL is skipped,
 // with one of these errors:

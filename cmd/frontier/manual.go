@@ -53,9 +53,38 @@ skipped (see next -recrawl). Queries without url are ignored. Outcomes of more t
 512 KiB are shortened: fields that nothing depends on are dropped, headers first.
 With -traps add excludes crawler traps; see frontier skipped.
 
+These rules say which URLs belong to the crawl; add excludes the others. They are
+flags, or lines of a file (-scope FILE), where # begins a comment:
+
+    include PATTERN  exclude PATTERN  the last one that matches a URL decides; without
+                     a match it belongs to the crawl unless there is an include rule
+    same-host        the hosts of the seeds, with or without www.; ports differ
+    same-site        the registrable domains of the seeds, as example.co.uk
+    scheme https     http or https
+    depth 3          at most 3 links away from a seed
+
+The last four are limits: all must hold, wherever they are. In a file same-host and
+same-site may have a name instead of the seeds. +PATTERN and -PATTERN are the same as
+include and exclude, and a SURT prefix alone as include. Patterns:
+
+    example.org  *.example.org  example.org:8080     hosts; *.example.org is also
+                                                     example.org
+    example.org/docs/*  https://example.org/*        a host and a whole path with its
+    /docs/*  */docs/*                                query; * is any text
+    *                                                every URL
+    ext:jpg,png                                      file extensions, in any case
+    re:EXPR                                          a regular expression of Go, anywhere
+                                                     in the URL
+    http://(org,example,  (org,example,)/docs        SURT prefixes, for http and https
+
+Seeds need no include rule, and have no depth; exclude rules and the scheme apply to
+them. Add the seeds first, or together with the other URLs. frontier skipped lists
+what is out of scope. Give fetch a scope, too: redirects lead anywhere.
+
 Example:
 
     frontier add -store crawl < seeds.txt
+    frontier add -store crawl -same-site -depth 5 -exclude 'ext:jpg,png' < seeds.txt
     evolve -strategy niche -state crawl/evolve < scored.ndjson | frontier add -store crawl
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
@@ -116,6 +145,9 @@ for niches; an address without a niche is in the niche of its host. -per-host an
 With -horizon D next also leases addresses that become due, or whose host becomes due,
 within D. Their not_before says when; fetch waits until then.
 
+With -include and the other rules of frontier add, next excludes URLs that are out of
+scope and were added by other commands since the last batch.
+
 With -recrawl visited pages are leased again when they are due, with the validators
 for a conditional request. The interval adapts to each page, between an hour and 90
 days: it gets shorter after a visit that found the page changed, and longer otherwise.
@@ -150,6 +182,8 @@ Serve writes its input to the log at once, even while its output is blocked, so 
 pipes cannot deadlock. The input is committed, and survives kill -9 and power loss,
 before the next window is written. After a restart, all stages continue after the last
 complete window; a window that was not complete is written again.
+
+The rules of frontier add, -include and so on, say which URLs belong to the crawl.
 
 With -marks=false there are no marks, and stages may delay, lose or reorder lines.
 Serve then writes a new address for each outcome, and leases an address again if it
@@ -199,7 +233,7 @@ Out:  one record per skipped URL: its proposal, with the reason as error, or as
       status_code if it failed too often
 
 A URL is skipped if fetch refused it (robots, blocked_address, bad_url, not_archived,
-redirect_loop, unsupported_type, too_large), if a later stage wrote malformed fields into
+redirect_loop, scope_redirect, unsupported_type, too_large), if a later stage wrote malformed fields into
 its record (malformed), if all its retries failed (dns, connect, tls, timeout, http, or a
 status), or if add -traps excluded it as a crawler trap:
 
@@ -214,6 +248,15 @@ status), or if add -traps excluded it as a crawler trap:
                      same path; there are at least 16 more such URLs than pairs of parameter and
                      value in them; and it was found on one of them
     trap_duplicates  in a part of the host where most pages are near-duplicates
+
+If the crawl has a scope (frontier add -h), a URL outside is skipped. error_detail is the
+rule:
+
+    out_of_scope     no include rule matches, or it is on another host or site. It waits
+                     again if it is added as a seed
+    scope_excluded   an exclude rule matches, or it has another scheme; also a seed
+    scope_depth      too many links away from a seed. It waits again if it is added as a
+                     seed, or proposed at a smaller depth
 
 It is also skipped if it exceeds -max-per-host (host_budget) or -max-per-niche
 (niche_budget) of next and serve.

@@ -201,18 +201,22 @@ func (c *command) open() error {
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 && run.IsAddress(rest[0]) {
-		return filter.Usagef("unexpected argument %s: -seeds takes a file of addresses\nhint: echo %[1]s >seeds.txt, and -seeds seeds.txt", rest[0])
+	for _, arg := range rest {
+		if !run.IsAddress(arg) {
+			return filter.Usagef("unexpected argument %s: an address begins with http:// or https://, and a pattern is quoted, as -archive 'web/*.warc.gz' (crawl -h tells more)", arg)
+		}
 	}
-	if len(rest) > 0 {
-		return filter.Usagef("unexpected argument %s: a pattern is quoted, as -archive 'web/*.warc.gz' (crawl -h tells more)", rest[0])
+	ctx, stop := filter.NotifyContext("interrupted")
+	defer stop()
+	remove, err := o.inline(ctx, c.prefix, rest)
+	defer remove()
+	if err != nil {
+		return err
 	}
 	request, err := o.request(fs)
 	if err != nil {
 		return err
 	}
-	ctx, stop := filter.NotifyContext("interrupted")
-	defer stop()
 	view := &run.View{Out: c.stderr}
 	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
 	lock, err := opener.Open(ctx, request)
@@ -226,5 +230,6 @@ func (c *command) open() error {
 	for _, name := range uncalled {
 		view.Say("stage %s is not used: %s does not call stage %[1]s\nhint: resume with the loop that calls it, or delete the line in %s", name, script, request.Dir.Path(run.StagesFile))
 	}
+	remove() // Become does not return
 	return run.Become(lock, "bash", script, "-opened", string(request.Dir))
 }

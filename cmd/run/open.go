@@ -15,13 +15,27 @@ import (
 )
 
 const manual = `
-usage: crawl -run DIR -topic FILE -seeds FILE [flags]
+usage: crawl [-run DIR] -topic WORDS [flags] URL...
+       crawl -run DIR -topic FILE -seeds FILE [flags]
        crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
        crawl -run DIR [flags]
 
 Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add. The
 run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
 same command, or with -run alone.
+
+A topic that is not a file is a query, from which topic -query makes the topic. Addresses without
+a flag are seeds, in addition to those of -seeds. Without -run the directory is named after the
+words: crawl-jazz-music for the topic 'jazz music'.
+
+Which addresses belong to the crawl (frontier add -h describes the rules):
+  -include, -exclude PATTERN   as example.org/docs/*, */tag/*, ext:pdf, re:EXPR or a SURT prefix
+  -same-host -same-site        those of the seeds
+  -depth N -scheme S           at most N links away from a seed; http or https
+  -scope FILE                  rules, one a line
+Other addresses are never requested, also not after a redirect; frontier skipped lists them, with
+the rule. Seeds need no -include, but -exclude and -scheme apply to them. The rules are part of the
+run: crawl -run DIR keeps them, and appends rules that are given then.
 
 An archived web, in which nothing is fetched from the network:
   -archive FILE     fetch from this archive, directory or pattern (repeatable)
@@ -117,7 +131,7 @@ var scopeFlags = []string{"include", "exclude", "same-host", "same-site", "depth
 func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
-	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
+	fs.StringVar(&o.topic, "topic", "", "the topic: a `file` made by topic, or words")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
@@ -292,7 +306,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		}
 	}
 	for _, f := range []struct{ name, what, hint string }{
-		{o.topic, "the topic ", ": it is a file, as topic -query 'WORDS' writes it"},
+		{o.topic, "the topic ", ": it is a file, as topic -query 'WORDS' writes it, or words"},
 		{o.seeds, "", seedsHint(o.seeds)},
 		{o.prior, "the prior ", ": it is a file, as evolve -learn writes it"},
 	} {

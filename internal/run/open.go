@@ -489,6 +489,11 @@ func (o *Opener) restart(d Dir) error {
 // write writes the files of the run, which is locked.
 func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
 	d, s := r.Dir, &r.Settings
+	if before == nil && !exists(d.File(1, "")) { // seeds of another scope may be excluded there
+		if err := os.RemoveAll(d.Path("frontier")); err != nil {
+			return err
+		}
+	}
 	dirs := []string{generations, "frontier", "evolve"}
 	if !s.Closed() {
 		dirs = append(dirs, "fetch", "warc")

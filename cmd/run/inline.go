@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
+)
+
+// inline makes files of a topic given as words and of seeds given as arguments, and names the run
+// if it has no name. The files are needed until the run was opened; remove, which is never nil,
+// removes them.
+func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (remove func(), err error) {
+	remove = func() {}
+	words := o.topic != "" && isWords(o.topic)
+	if !words && len(seeds) == 0 {
+		return remove, nil
+	}
+	dir, err := os.MkdirTemp("", "spoor-crawl-*")
+	if err != nil {
+		return remove, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if len(seeds) > 0 {
+		var list bytes.Buffer
+		if o.seeds != "" {
+			b, err := atomicfile.ReadFile(o.seeds, atomicfile.MaxInput)
+			if err != nil {
+				return remove, filter.Usagef("cannot read %s%s", o.seeds, seedsHint(o.seeds))
+			}
+			list.Write(append(bytes.TrimRight(b, "\n"), '\n'))
+		}
+		for _, seed := range seeds {
+			fmt.Fprintln(&list, strings.TrimSpace(seed))
+		}
+		o.seeds = filepath.Join(dir, "seeds.txt")
+		if err := os.WriteFile(o.seeds, list.Bytes(), 0o600); err != nil {
+			return remove, err
+		}
+	}
+	if !words {
+		return remove, nil
+	}
+	var messages bytes.Buffer
+	cmd := exec.CommandContext(ctx, prefix+"topic", "-query", o.topic)
+	cmd.Stderr = &messages
+	topic, err := cmd.Output()
+	if ctx.Err() != nil {
+		return remove, context.Cause(ctx)
+	}
+	if err != nil {
+		return remove, filter.Usagef("-topic %q is not a file, and not a query: %s", o.topic, cmp.Or(strings.TrimSpace(messages.String()), err.Error()))
+	}
+	if o.dir == "" {
+		o.dir = nameOf(o.topic)
+	}
+	o.topic = filepath.Join(dir, "topic.json")
+	return remove, os.WriteFile(o.topic, topic, 0o600)
+}
+
+// isWords reports whether a topic is words and not a file: there is no file of that name, and it
+// does not look like the name of one.
+func isWords(topic string) bool {
+	_, err := os.Stat(topic)
+	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json")
+}
+
+// nameOf returns the name of a run about words: "crawl-jazz-music".
+func nameOf(words string) string {
+	const maxLen = 60 // bytes
+	name := "crawl"
+	for word := range strings.FieldsFuncSeq(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(name)+1+len(word) > maxLen {
+			break
+		}
+		name += "-" + word
+	}
+	return name
+}
