@@ -609,6 +609,8 @@ func (c *command) check(given map[string]bool) error {
 	switch {
 	case c.archiveFirst && len(c.Archives) == 0:
 		return filter.Usagef("-archive-first needs -archive FILE")
+	case c.all && c.Scope != nil:
+		return filter.Usagef("-scope cannot be used with -all, which writes every response\nhint: give the addresses to fetch, or filter the records")
 	case c.archiveFirst && c.all:
 		return filter.Usagef("-all and -archive-first cannot be used together")
 	case c.all && !replayed:

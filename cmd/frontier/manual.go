@@ -87,8 +87,8 @@ Example:
     frontier add -store crawl -same-site -depth 5 -exclude 'ext:jpg,png' < seeds.txt
     evolve -strategy niche -state crawl/evolve < scored.ndjson | frontier add -store crawl
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
-records already read are durable.
+Exit status: 0 done, 1 failed (also: no line has a valid address), 2 misuse, 3 disk
+full, 130 and 143 interrupted; records already read are durable.
 `
 
 const importManual = `

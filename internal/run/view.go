@@ -205,10 +205,14 @@ var outcomes = map[string]string{
 	"malformed":        "whose record a stage has made malformed (its fields are checked against doc/record.schema.json)",
 	"redirect_loop":    "with redirects that do not end",
 	"unsupported_type": "of a type that was not asked for (-mime)",
+	"scope_redirect":   "that redirect out of scope",
+	"out_of_scope":     "out of scope",
+	"scope_excluded":   "out of scope",
+	"scope_depth":      "out of scope",
 }
 
 // free are the outcomes that cost nothing.
-var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget"}
+var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget", "out_of_scope", "scope_excluded", "scope_depth"}
 
 // noPage ends a crawl that has no page. The error counts the addresses by their errors.
 func (c *Crawl) noPage() error {
