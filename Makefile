@@ -142,6 +142,11 @@ install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch,
 	install -m 755 bin/.crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
 	rm bin/.crawl
 
+.PHONY: uninstall
+uninstall: ## remove what install has put into PREFIX/bin; with the same PREFIX and PROGRAM_PREFIX
+	for d in cmd/*/main.go; do d=$${d%/main.go}; rm -f '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${d##*/}"; done
+	rm -f '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+
 .PHONY: clean
 clean: ## remove bin/
 	rm -rf bin
