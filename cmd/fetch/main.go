@@ -58,7 +58,8 @@
 // are recorded as they are, and the host is held as after 5xx.
 //
 // Fetch follows up to ten redirects and checks each like an address of its own;
-// error_detail of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are
+// error_detail of redirect_loop names the loop, and that of scope_redirect, with -scope, the address
+// that does not belong to the crawl. Bodies in gzip, deflate, br and zstd are
 // decoded, and cut at -max-body (truncated: length). A body that takes too long or is
 // interrupted is kept as far as it came (truncated: time, disconnect). Bodies of media types other
 // than those of -mime (text/* means all text types) are not downloaded (error

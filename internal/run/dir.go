@@ -6,6 +6,7 @@
 //	topic.json         the topic
 //	prior.json         what earlier crawls have learned, if the crawl started from it
 //	seeds.txt          the seeds
+//	scope              which addresses belong to the crawl, with the hosts of the seeds; if there are rules
 //	generations/0001/  one directory a generation:
 //	    scored.ndjson.zst  its pages, as score wrote them
 //	    topic.json         the topic grown by these pages, if it grew
