@@ -203,7 +203,7 @@ func (c *command) open() error {
 	}
 	for _, arg := range rest {
 		if !run.IsAddress(arg) {
-			return filter.Usagef("unexpected argument %s: an address begins with http:// or https://, and a pattern is quoted, as -archive 'web/*.warc.gz' (crawl -h tells more)", arg)
+			return filter.Usagef("unexpected argument %s: a pattern is quoted, as -archive 'web/*.warc.gz', and an address begins with http:// or https:// (crawl -h tells more)", arg)
 		}
 	}
 	ctx, stop := filter.NotifyContext("interrupted")
