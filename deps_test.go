@@ -22,7 +22,7 @@ import (
 const imports = `
 	# The base imports no other package of this module. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	base = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background
+	base = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background partition
 	base gosite:
 
 	# The row above the base imports only the base; its packages do not import each other.
@@ -36,7 +36,7 @@ const imports = `
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
-	application = run crawler closedweb collection comparison measure pageindex
+	application = run crawler closedweb collection comparison measure pageindex exchange
 	application: base second strategy application
 
 	# What all commands share knows the record and nothing above the base.
@@ -45,7 +45,7 @@ const imports = `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
 // network, files, processes, clock or log.
-var pure = []string{"text", "genetic", "niche", "graph", "ridge", "relevance", "fitness", "robots", "weburl", "trap", "scope", "judge", "background"}
+var pure = []string{"partition", "text", "genetic", "niche", "graph", "ridge", "relevance", "fitness", "robots", "weburl", "trap", "scope", "judge", "background"}
 
 // impure are the packages of the standard library that neither a pure package nor any
 // package outside the standard library that it imports, directly or indirectly, may

@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
 // A window mark is a record that ends a window of an endless stream, as end of file ends a
 // finite one. frontier serve sends it after the addresses of the window; every stage passes
 // it on after everything it made of those addresses; when the mark returns, the window is
@@ -18,4 +23,52 @@ func (r *Record) IsMark() bool { return r.URL == "" && r.Operator == markOperato
 func (r *Record) SetMark(window int) {
 	r.Reset()
 	r.V, r.Generation, r.Operator, r.Query = Version, window, markOperator, markQuery
+}
+
+// A Mark holds the additional fields of a window mark in a crawl on several machines. They are
+// unknown fields to the stages, which copy them.
+//
+// The server of a partition sends Best, Due and Stop; exchange removes them, and returns the mark
+// with N and, if the crawl ends or pauses, End or Due.
+type Mark struct {
+	N    *int      `json:"n,omitempty"`    // how many addresses to lease for the next window
+	End  string    `json:"end,omitempty"`  // why the crawl ends with this window
+	Due  string    `json:"due,omitempty"`  // RFC 3339: when an address of an empty window becomes due; from exchange: when to go on
+	Best []float64 `json:"best,omitempty"` // the highest priorities that wait, in descending order
+	Stop bool      `json:"stop,omitempty"` // the user asks the crawl to end
+}
+
+// MaxBest is the maximum length of [Mark.Best].
+const MaxBest = 1024
+
+// Mark returns the additional fields of a mark that was read.
+func (r *Record) Mark() (m Mark, err error) {
+	if len(r.raw.line) == 0 {
+		return m, nil
+	}
+	if err := json.Unmarshal(r.raw.line, &m); err != nil {
+		return m, fmt.Errorf("window mark %d: %w", r.Generation, err)
+	}
+	switch {
+	case m.N != nil && (*m.N < 0 || *m.N > MaxCount):
+		return m, fmt.Errorf("window mark %d: n is %d: want a number from 0 to %d", r.Generation, *m.N, MaxCount)
+	case len(m.Best) > MaxBest:
+		return m, fmt.Errorf("window mark %d: best has %d priorities: at most %d are permitted", r.Generation, len(m.Best), MaxBest)
+	}
+	return m, nil
+}
+
+// AppendMark appends the mark of window with additional fields to b, as a line.
+func AppendMark(b []byte, window int, m Mark) ([]byte, error) {
+	line, err := json.Marshal(struct {
+		V          int    `json:"v"`
+		Generation int    `json:"generation,omitempty"`
+		Operator   string `json:"operator"`
+		Query      string `json:"query"`
+		Mark
+	}{Version, window, markOperator, markQuery, m})
+	if err != nil {
+		return b, fmt.Errorf("window mark %d: %w", window, err)
+	}
+	return append(append(b, line...), '\n'), nil
 }
