@@ -1,0 +1,147 @@
+package exchange
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"spoor/internal/partition"
+	"spoor/internal/run"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Create publishes the settings and the seeds of a crawl, and returns the settings in the stream.
+// If the crawl exists already, its settings must be equal; its seeds stay.
+func Create(ctx context.Context, s Stream, name string, settings Settings, seeds io.Reader, patience time.Duration, log run.Log) (*Settings, error) {
+	settings.Version = formatVersion
+	if err := cmp.Or(CheckName(name), settings.check()); err != nil {
+		return nil, err
+	}
+	existing, err := Load(ctx, s, name, patience, log)
+	if err != nil {
+		return nil, err
+	}
+	if existing == nil {
+		if settings.Seeds, err = publishSeeds(ctx, s, name, &settings, seeds, retryer{patience, log}); err != nil {
+			return nil, err
+		}
+		data, err := json.Marshal(&settings)
+		if err != nil {
+			return nil, err
+		}
+		if len(data) > maxCommit {
+			return nil, fmt.Errorf("the settings have %d bytes, and at most %d are permitted", len(data), maxCommit)
+		}
+		subject := subjects{name}.settings()
+		if err := (retryer{patience, log}).do(ctx, func() error { return s.PublishFirst(ctx, subject, data) }); err != nil {
+			return nil, err
+		}
+		for begun := time.Now(); existing == nil; time.Sleep(20 * time.Millisecond) {
+			if existing, err = Load(ctx, s, name, patience, log); err != nil {
+				return nil, err
+			}
+			if time.Since(begun) > patience {
+				return nil, errors.New("the servers acknowledged the settings and do not return them")
+			}
+		}
+	}
+	given := settings
+	given.Seeds = existing.Seeds
+	a, err := json.Marshal(&given)
+	b, err2 := json.Marshal(existing)
+	if err := cmp.Or(err, err2); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(a, b) {
+		given.Seeds = nil
+		shown := *existing
+		shown.Seeds = nil
+		a, _ = json.Marshal(&given)
+		b, _ = json.Marshal(&shown)
+		return nil, fmt.Errorf("the crawl %s exists with other settings\nwas: %s\nis:  %s\nhint: use the same settings, or another name", name, b, a)
+	}
+	return existing, nil
+}
+
+// publishSeeds publishes seeds as blocks of generation 0.
+func publishSeeds(ctx context.Context, s Stream, name string, settings *Settings, seeds io.Reader, r retryer) (blocks []Block, err error) {
+	to := make([]packer, settings.Partitions)
+	in := wire.NewReader(seeds, wire.Address)
+	var rec wire.Record
+	var line bytes.Buffer
+	n := 0
+	for {
+		err := in.Read(&rec)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading seeds: %w", err)
+		}
+		if rec.URL == "" {
+			continue
+		}
+		u, err := weburl.Parse(rec.URL)
+		if err != nil {
+			return nil, fmt.Errorf("the seed %q: %w", rec.URL, err)
+		}
+		line.Reset()
+		w := wire.NewWriter(&line)
+		if err := cmp.Or(w.Write(&rec), w.Flush()); err != nil {
+			return nil, err
+		}
+		if err := to[partition.Of(u.Host(), settings.Partitions)].add(line.Bytes()); err != nil {
+			return nil, err
+		}
+		n++
+	}
+	if n == 0 {
+		return nil, errors.New("there are no seeds\nhint: the input is a list of addresses, one a line, or address records")
+	}
+	for p := range to {
+		for k, data := range to[p].pieces {
+			b := Block{To: strconv.Itoa(p), Records: bytes.Count(data, []byte("\n")), Bytes: len(data), Sum: sum(data)}
+			subject := subjects{name}.block(b.To, 0, 0, k)
+			message := pack(data)
+			err := r.do(ctx, func() (err error) {
+				b.Seq, err = s.Publish(ctx, subject, message, "seeds "+b.Sum+" "+subject)
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks, nil
+}
+
+// Load returns the settings of a crawl; nil if there is none of that name.
+func Load(ctx context.Context, s Stream, name string, patience time.Duration, log run.Log) (*Settings, error) {
+	var messages []Message
+	err := retryer{patience, log}.do(ctx, func() (err error) {
+		messages, err = s.Range(ctx, subjects{name}.settings(), 1, 1)
+		return err
+	})
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	settings := new(Settings)
+	if len(messages[0].Data) > maxCommit {
+		return nil, fmt.Errorf("the settings of the crawl %s have %d bytes, and at most %d are read", name, len(messages[0].Data), maxCommit)
+	}
+	if err := json.Unmarshal(messages[0].Data, settings); err != nil {
+		return nil, fmt.Errorf("the settings of the crawl %s: %w", name, err)
+	}
+	if err := settings.check(); err != nil {
+		return nil, fmt.Errorf("the settings of the crawl %s: %w", name, err)
+	}
+	return settings, nil
+}

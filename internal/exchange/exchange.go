@@ -1,0 +1,592 @@
+// Package exchange runs one crawl on many machines, by way of a stream of messages that a cluster
+// of NATS servers keeps (JetStream).
+//
+// A crawl has a fixed number of partitions; a host belongs to one of them. Each partition is a
+// crawl of its own hosts, with its own store and strategy, whose pipeline ends in a [Filter]:
+//
+//	frontier serve -exchange < loop | fetch | parse | score | evolve -window N | exchange > loop
+//
+// At the end of a generation the filter sends the addresses of other partitions' hosts, as blocks,
+// and commits the generation; it then waits until all partitions have committed that generation
+// (or, with a lag, an earlier one), passes on what they sent, and computes from all commits how many
+// addresses its partition may fetch next. So the result depends on the settings of the crawl, and
+// neither on the number of machines nor on their speed.
+//
+// The first commit of a partition and generation in the stream counts, and it lists the blocks that
+// count. So a process that was believed dead can do no harm, and what it sent is ignored.
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/partition"
+	"spoor/internal/run"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// A Message is a message of a stream.
+type Message struct {
+	Subject string
+	Seq     uint64 // place in the stream, from 1
+	Data    []byte
+}
+
+// A Stream stores messages durably and in order.
+type Stream interface {
+	// Publish appends a message and returns its sequence number once it is durable. A message whose
+	// id was used within the last two minutes is not appended again.
+	Publish(ctx context.Context, subject string, data []byte, id string) (uint64, error)
+
+	// PublishFirst appends a message unless there is one of that subject already. A message can be
+	// appended although there is one; the first counts.
+	PublishFirst(ctx context.Context, subject string, data []byte) error
+
+	// Range returns at most limit messages whose subject matches filter and whose sequence number is
+	// at least from, in order. A message that was stored a moment ago may be missing.
+	Range(ctx context.Context, filter string, from uint64, limit int) ([]Message, error)
+
+	// Watch returns a channel that is ready after messages that match filter were published. It may
+	// miss some.
+	Watch(filter string) (changed <-chan struct{}, stop func(), err error)
+}
+
+// errPermanent is returned by a [Stream] for an error that waiting does not mend.
+var errPermanent = errors.New("it does not help to try again")
+
+// ErrFenced is returned if another process has committed the generation with another result.
+var ErrFenced = errors.New("another process has taken over the partition")
+
+// A Filter is the last stage of the pipeline of a partition.
+type Filter struct {
+	Stream    Stream
+	Name      string // of the crawl
+	Settings  *Settings
+	Partition int
+	Node      string // for people
+	Attempt   string // unique to this process
+	State     string // the directory of the strategy's journal; "" if it has none
+	Windows   string // the directory of the generations, for topics that grow; "" if there is none
+	In        io.Reader
+	Out       io.Writer
+	Limit     int           // bytes of a line; 0: the default of package wire
+	Patience  time.Duration // how long to wait for servers that do not answer
+	Log       run.Log
+	Tally     run.Tally
+}
+
+// filter is a Filter at work.
+type filter struct {
+	*Filter
+	subjects
+	ledger *ledger
+	w      *wire.Writer
+
+	generation int // the current one
+	begun      bool
+	next       decision // about the current generation
+	last       *Commit  // of the previous generation
+	commit     *Commit  // of the current generation
+	own        packer
+	others     []packer // by partition
+	best       []float64
+	line       bytes.Buffer
+	rec        wire.Record
+}
+
+// Run passes records on until the end of the input. Records after the last mark are not passed on:
+// their generation is not committed, and will be repeated.
+func (o *Filter) Run(ctx context.Context) error {
+	if err := o.Settings.check(); err != nil {
+		return err
+	}
+	f := &filter{Filter: o, subjects: subjects{o.Name}, ledger: newLedger(o.Settings), w: wire.NewWriter(o.Out)}
+	r := wire.NewReader(o.In, wire.Address|wire.Fetch|wire.Score)
+	if o.Limit > 0 {
+		r.Limit = o.Limit
+	}
+	for {
+		err := r.Read(&f.rec)
+		bad, malformed := errors.AsType[*wire.SyntaxError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case malformed:
+			o.Tally.Bad(bad)
+			if !bad.Outcome {
+				continue
+			}
+		case err != nil:
+			return fmt.Errorf("reading records: %w", err)
+		}
+		if f.rec.IsMark() {
+			err = f.mark(ctx)
+		} else {
+			o.Tally.Count()
+			err = f.take()
+		}
+		if err != nil {
+			return fmt.Errorf("crawl %s, partition %d, generation %d: %w", o.Name, o.Partition, f.generation, err)
+		}
+	}
+}
+
+// begin starts a generation after the decision about it.
+func (f *filter) begin(generation int, d decision) {
+	f.generation, f.next = generation, d
+	f.commit = &Commit{
+		Version: formatVersion, Partition: f.Partition, Generation: generation, Node: f.Node, Attempt: f.Attempt,
+		Total: d.total, N: d.n[f.Partition], Blocks: []Block{},
+	}
+	f.own, f.others, f.best = packer{}, make([]packer, f.Settings.Partitions), nil
+}
+
+// take keeps a record until the commit.
+func (f *filter) take() error {
+	if !f.begun {
+		return errors.New("a record arrived before the first window mark\nhint: frontier serve -exchange begins with a mark, which every stage must pass on in its place")
+	}
+	rec, c := &f.rec, f.commit
+	switch {
+	case rec.URL == "" && rec.Cost > 0:
+		return errors.New("a query was answered: a crawl on several machines cannot search\nhint: leave out search, so that queries are not answered")
+	case rec.URL == "":
+		f.Tally.Skip("query")
+		return nil
+	case rec.IsOutcome():
+		c.Outcomes++
+		if !rec.Free() {
+			c.Cost++
+		}
+		if rec.Relevant == wire.True {
+			c.Relevant++
+		}
+		if err := f.add(&f.own, rec); err != nil {
+			return err
+		}
+		return f.follow(rec)
+	}
+	c.Added++
+	p := f.owner(rec.URL)
+	if p != f.Partition {
+		c.Sent++
+		return f.add(&f.others[p], rec)
+	}
+	if rec.Priority.Kind != wire.Null {
+		f.best = append(f.best, rec.Priority.Or(0))
+	}
+	return f.add(&f.own, rec)
+}
+
+// owner returns the partition of an address. An address that is invalid stays here, where the store
+// refuses it.
+func (f *filter) owner(url string) int {
+	u, err := weburl.Parse(url)
+	if err != nil {
+		return f.Partition
+	}
+	return partition.Of(u.Host(), f.Settings.Partitions)
+}
+
+// add appends a record to the lines of a destination.
+func (f *filter) add(to *packer, rec *wire.Record) error {
+	f.line.Reset()
+	w := wire.NewWriter(&f.line)
+	if err := w.Write(rec); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return to.add(f.line.Bytes())
+}
+
+// follow proposes the target of a redirect that fetch -partition has not followed, because it leads
+// to a host of another partition.
+func (f *filter) follow(rec *wire.Record) error {
+	if rec.Error != "" || rec.StatusCode/100 != 3 {
+		return nil
+	}
+	from := rec.URL
+	if rec.FinalURL != "" {
+		from = rec.FinalURL
+	}
+	base, err := weburl.Parse(from)
+	if err != nil {
+		return nil //nolint:nilerr // nothing to resolve against
+	}
+	for _, h := range rec.Headers {
+		if h.Name != "location" || len(h.Values) == 0 {
+			continue
+		}
+		to, err := base.Resolve(h.Values[0])
+		if err != nil {
+			return nil //nolint:nilerr // it leads nowhere
+		}
+		p := partition.Of(to.Host(), f.Settings.Partitions)
+		if p == f.Partition {
+			return nil
+		}
+		var link wire.Record
+		link.V, link.URL, link.Generation, link.Depth = wire.Version, to.String(), f.generation+1, rec.Depth
+		link.Via, link.Operator, link.Niche, link.Priority = rec.URL, rec.Operator, "", rec.Priority
+		f.commit.Added++
+		f.commit.Sent++
+		return f.add(&f.others[p], &link)
+	}
+	return nil
+}
+
+// mark ends a generation, or says at the beginning which one was the last.
+func (f *filter) mark(ctx context.Context) error {
+	g := f.rec.Generation
+	from, err := f.rec.Mark()
+	if err != nil {
+		return err
+	}
+	switch {
+	case !f.begun:
+		if err := f.resume(ctx, g); err != nil {
+			return err
+		}
+	case g != f.generation:
+		return fmt.Errorf("window mark %d received in generation %d\nhint: start frontier serve and exchange together", g, f.generation)
+	default:
+		if err := f.end(ctx, from); err != nil {
+			return err
+		}
+	}
+	if err := f.receive(ctx, g); err != nil {
+		return err
+	}
+	d := f.ledger.decide(g + 1)
+	f.ledger.forget(g + 1)
+	f.begun = true
+	f.begin(g+1, d)
+	m := wire.Mark{N: &d.n[f.Partition], End: d.end}
+	if !d.due.IsZero() {
+		m.Due = d.due.UTC().Format(time.RFC3339)
+	}
+	line, err := wire.AppendMark(nil, g, m)
+	if err != nil {
+		return err
+	}
+	return f.write(line)
+}
+
+func (f *filter) write(lines []byte) error {
+	if _, err := f.Out.Write(lines); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	return nil
+}
+
+// resume continues after generation g, which the stream must have, because the store has it.
+func (f *filter) resume(ctx context.Context, g int) error {
+	f.generation = g
+	f.last = &Commit{}
+	if g > 0 {
+		c, err := f.first(ctx, f.Partition, g)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return fmt.Errorf("the store of the partition holds generation %d, and the stream does not: the stream was replaced or has lost acknowledged messages\nhint: restore the stream; servers with sync_interval: always lose nothing in a power failure; a new crawl needs another name and directory", g)
+		}
+		f.last = c
+	}
+	for h := f.ledger.first(g + 1); h < g-f.Settings.Lag; h++ {
+		if err := f.await(ctx, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end commits the current generation and passes its records on.
+func (f *filter) end(ctx context.Context, from wire.Mark) error {
+	c := f.commit
+	c.Spent, c.Found = f.last.Spent+c.Cost, f.last.Found+c.Relevant
+	c.Stop = from.Stop
+	if f.Settings.Share == ByPriority {
+		c.Best = highest(append(f.best, from.Best...), min(wire.MaxBest, f.Settings.Partitions*f.Settings.Size))
+	}
+	if c.Due = from.Due; c.Due != "" {
+		c.At = time.Now().UTC().Format(time.RFC3339)
+	}
+	if c.Cost > c.N {
+		return fmt.Errorf("%d pages were fetched, and only %d addresses were leased\nhint: a stage adds records", c.Cost, c.N)
+	}
+	if err := f.publish(ctx, strconv.Itoa(f.Partition), f.own.pieces, true); err != nil {
+		return err
+	}
+	for p := range f.others {
+		if err := f.publish(ctx, strconv.Itoa(p), f.others[p].pieces, true); err != nil {
+			return err
+		}
+	}
+	if err := f.publishFiles(ctx); err != nil {
+		return err
+	}
+	c.Digest = c.digest()
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if len(data) > maxCommit {
+		return fmt.Errorf("the commit has %d bytes, and at most %d are permitted\nhint: use a smaller -size", len(data), maxCommit)
+	}
+	if err := f.retry(ctx, func() error { return f.Stream.PublishFirst(ctx, f.subjects.commit(f.Partition, c.Generation), data) }); err != nil {
+		return err
+	}
+	counts, err := f.firstSoon(ctx, f.Partition, c.Generation)
+	if err != nil {
+		return err
+	}
+	if counts.Attempt != c.Attempt && counts.Digest != c.Digest {
+		return fmt.Errorf("%w: node %q has committed the generation, with another result", ErrFenced, counts.Node)
+	}
+	f.last = counts
+	for _, piece := range f.own.pieces {
+		if err := f.write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// highest returns the n highest priorities in descending order.
+func highest(priorities []float64, n int) []float64 {
+	sortDescending(priorities)
+	return priorities[:min(n, len(priorities))]
+}
+
+// publish publishes pieces for a destination, and lists them in the commit.
+func (f *filter) publish(ctx context.Context, to string, pieces [][]byte, records bool) error {
+	for k, data := range pieces {
+		b := Block{To: to, Bytes: len(data), Sum: sum(data)}
+		if records {
+			b.Records = bytes.Count(data, []byte("\n"))
+		}
+		message, subject := pack(data), f.block(to, f.generation, f.Partition, k)
+		err := f.retry(ctx, func() (err error) {
+			b.Seq, err = f.Stream.Publish(ctx, subject, message, f.Attempt+" "+subject)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		f.commit.Blocks = append(f.commit.Blocks, b)
+	}
+	return nil
+}
+
+// publishFiles publishes what the generation has appended to the journal of the strategy, and its
+// topic, if it grew.
+func (f *filter) publishFiles(ctx context.Context) error {
+	f.commit.Journal = f.last.Journal
+	if f.State != "" {
+		delta, err := readFrom(filepath.Join(f.State, journalName), f.last.Journal)
+		if err != nil {
+			return err
+		}
+		f.commit.Journal += int64(len(delta))
+		if err := f.publish(ctx, toJournal, cut(delta), false); err != nil {
+			return err
+		}
+	}
+	if f.Windows == "" {
+		return nil
+	}
+	topic, err := atomicfile.ReadFile(run.File(f.Windows, f.generation, run.Topic), maxTopic)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.publish(ctx, toTopic, cut(topic), false)
+}
+
+const (
+	journalName = "journal" // of the strategy, in its directory
+	maxTopic    = 64 << 20  // bytes of a topic file
+	maxDelta    = 1 << 30   // bytes that a generation may append to the journal
+)
+
+// readFrom returns the content of a file from offset on.
+func readFrom(name string, offset int64) ([]byte, error) {
+	file, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) && offset == 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	n := info.Size() - offset
+	if n < 0 || n > maxDelta {
+		return nil, fmt.Errorf("%s has %d bytes, and %d of them were sent before: it is not the journal of this crawl\nhint: exchange restore writes it anew", name, info.Size(), offset)
+	}
+	data := make([]byte, n)
+	if _, err := file.ReadAt(data, offset); err != nil && n > 0 {
+		return nil, err
+	}
+	return data, nil
+}
+
+// receive waits for the barrier after generation g, and passes on what the others have sent.
+func (f *filter) receive(ctx context.Context, g int) error {
+	if g == 0 {
+		if err := f.passOn(ctx, 0, f.Settings.Seeds); err != nil {
+			return err
+		}
+	}
+	known := g - f.Settings.Lag
+	if known < 1 {
+		return nil
+	}
+	if err := f.await(ctx, known); err != nil {
+		return err
+	}
+	var blocks []Block
+	for p, c := range f.ledger.commits[known] {
+		if p != f.Partition {
+			blocks = append(blocks, c.Blocks...)
+		}
+	}
+	return f.passOn(ctx, known, blocks)
+}
+
+// passOn writes the blocks of a generation that are for this partition. All of them are checked
+// before the first is written.
+func (f *filter) passOn(ctx context.Context, g int, blocks []Block) error {
+	contents, err := f.fetch(ctx, strconv.Itoa(f.Partition), g, blocks)
+	if err != nil {
+		return err
+	}
+	for _, data := range contents {
+		if err := f.write(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch returns the contents of the blocks that are for a destination, in their order.
+func (f *filter) fetch(ctx context.Context, to string, g int, blocks []Block) ([][]byte, error) {
+	return fetchBlocks(ctx, f.retryer(), f.Stream, f.subjects, to, g, blocks)
+}
+
+// await waits until all partitions have committed a generation, and adds their commits to the
+// ledger.
+func (f *filter) await(ctx context.Context, g int) error {
+	if len(f.ledger.missing(g)) == 0 {
+		return nil
+	}
+	changed, stop, err := f.Stream.Watch(f.commits(g))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	begun, warned := time.Now(), 30*time.Second
+	from := uint64(1)
+	for {
+		var messages []Message
+		err := f.retry(ctx, func() (err error) {
+			messages, err = f.Stream.Range(ctx, f.commits(g), from, rangeLimit)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, m := range messages {
+			p, generation, ok := f.parseCommit(m.Subject)
+			if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
+				continue // of no partition of this crawl
+			}
+			if of := f.ledger.commits[g]; of != nil && of[p] != nil {
+				continue // the first counts
+			}
+			c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
+			if err != nil {
+				return err
+			}
+			f.ledger.add(c)
+		}
+		missing := f.ledger.missing(g)
+		if len(missing) == 0 {
+			return nil
+		}
+		if len(messages) == rangeLimit {
+			from = messages[len(messages)-1].Seq + 1
+			continue
+		}
+		from = 1 // a server that is behind may return earlier messages later
+		if waited := time.Since(begun); waited > warned {
+			f.Log.Warn("waiting for other partitions", "crawl", f.Name, "generation", g, "missing", missing, "seconds", int(waited.Seconds()))
+			warned *= 2
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+const (
+	pollInterval = 500 * time.Millisecond // between two questions for what is missing
+	rangeLimit   = 1024                   // messages of one answer
+)
+
+// first returns the first commit of a partition and generation; nil if there is none.
+func (f *filter) first(ctx context.Context, p, g int) (*Commit, error) {
+	var messages []Message
+	err := f.retry(ctx, func() (err error) {
+		messages, err = f.Stream.Range(ctx, f.subjects.commit(p, g), 1, 1)
+		return err
+	})
+	if err != nil || len(messages) == 0 {
+		return nil, err
+	}
+	return parseCommit(messages[0].Data, p, g, f.Settings.Partitions)
+}
+
+// firstSoon returns the first commit of a partition and generation that was published a moment ago.
+func (f *filter) firstSoon(ctx context.Context, p, g int) (*Commit, error) {
+	for begun := time.Now(); ; {
+		c, err := f.first(ctx, p, g)
+		if c != nil || err != nil {
+			return c, err
+		}
+		if time.Since(begun) > f.Patience {
+			return nil, errors.New("the servers acknowledged a commit and do not return it\nhint: exchange status shows the stream; check the servers")
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (f *filter) retryer() retryer { return retryer{f.Patience, f.Log} }
+
+func (f *filter) retry(ctx context.Context, op func() error) error { return f.retryer().do(ctx, op) }

@@ -1,0 +1,199 @@
+package exchange
+
+import (
+	"time"
+
+	"spoor/internal/run"
+)
+
+// A ledger holds the commits of the latest generations, and decides from them what the next
+// generation does. All partitions have the same commits, so all decide the same.
+//
+// Generation g begins when all partitions have committed g-1-lag: the barrier.
+type ledger struct {
+	s       *Settings
+	commits map[int][]*Commit // by generation, then by partition; nil if there is none yet
+}
+
+func newLedger(s *Settings) *ledger { return &ledger{s: s, commits: map[int][]*Commit{}} }
+
+// add adds a commit, unless the ledger has one of that partition and generation.
+func (l *ledger) add(c *Commit) {
+	of := l.commits[c.Generation]
+	if of == nil {
+		of = make([]*Commit, l.s.Partitions)
+		l.commits[c.Generation] = of
+	}
+	if of[c.Partition] == nil {
+		of[c.Partition] = c
+	}
+}
+
+// missing returns the partitions whose commit of generation g is missing.
+func (l *ledger) missing(g int) (list []int) {
+	of := l.commits[g]
+	for p := range l.s.Partitions {
+		if of == nil || of[p] == nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// history is how many generations before the barrier a decision depends on.
+func (l *ledger) history() int { return max(rewarded, 2*(l.s.Lag+1)) }
+
+// rewarded is the number of generations whose relevant pages count in shares by reward.
+const rewarded = 3
+
+// first returns the first generation that the decision about generation next depends on.
+func (l *ledger) first(next int) int { return max(1, next-1-l.s.Lag-l.history()) }
+
+// forget removes the commits that decisions from generation next on do not depend on.
+func (l *ledger) forget(next int) {
+	for g := range l.commits {
+		if g < l.first(next)-l.s.Lag {
+			delete(l.commits, g)
+		}
+	}
+}
+
+// A decision is what all partitions do in a generation.
+type decision struct {
+	total int
+	n     []int     // addresses of each partition
+	end   string    // why the crawl ends before the generation; "" if it does not
+	due   time.Time // when the generation begins, if no address was due; else zero
+}
+
+// decide decides about generation next. All commits from l.first(next) to next-1-lag must be there.
+// The end is decided before the shares.
+func (l *ledger) decide(next int) decision {
+	known := next - 1 - l.s.Lag // the last generation that all have committed
+	if known >= 1 {
+		if end, due := l.end(known); end != "" {
+			return decision{end: end, n: make([]int, l.s.Partitions)}
+		} else if !due.IsZero() {
+			d := l.share(next, known)
+			d.due = due
+			return d
+		}
+	}
+	if l.s.Generations > 0 && next > l.s.Generations {
+		return decision{end: run.EndGenerations, n: make([]int, l.s.Partitions)}
+	}
+	return l.share(next, known)
+}
+
+// end returns the reason to end after generation known, and otherwise when an address becomes due
+// if none of any partition is.
+func (l *ledger) end(known int) (reason string, due time.Time) {
+	stop := false
+	for _, c := range l.commits[known] {
+		stop = stop || c.Stop
+	}
+	switch {
+	case l.s.Pages > 0 && l.spent(known) >= l.s.Pages:
+		return run.EndPages, due
+	case stop:
+		return run.EndStopped, due
+	}
+	// A generation without outcomes tells the strategies that nothing is left; they may then propose
+	// again. With a lag, addresses of earlier generations can still be on their way.
+	idle, added := 0, 0
+	for g := known; g >= 1 && l.commits[g] != nil && l.outcomes(g) == 0; g-- {
+		idle++
+		if idle <= l.s.Lag+1 {
+			for _, c := range l.commits[g] {
+				added += c.Added
+			}
+		}
+	}
+	if idle <= l.s.Lag {
+		return "", due
+	}
+	var at time.Time
+	for _, c := range l.commits[known] {
+		d, _ := parseTime(c.Due) // checked by parseCommit
+		a, _ := parseTime(c.At)
+		if !d.IsZero() && (due.IsZero() || d.Before(due)) {
+			due = d
+		}
+		if a.After(at) {
+			at = a
+		}
+	}
+	switch {
+	case !due.IsZero() && due.Sub(at).Seconds() > l.s.Patience:
+		return run.EndNotDue, time.Time{}
+	case !due.IsZero():
+		return "", due
+	case added == 0 || idle >= 2*(l.s.Lag+1):
+		return run.EndEmpty, time.Time{}
+	}
+	return "", time.Time{}
+}
+
+// outcomes returns the number of outcomes of all partitions in a generation.
+func (l *ledger) outcomes(g int) (n int) {
+	for _, c := range l.commits[g] {
+		n += c.Outcomes
+	}
+	return n
+}
+
+// spent returns the cost of all partitions up to generation g.
+func (l *ledger) spent(g int) (cost int) {
+	for _, c := range l.commits[g] {
+		cost += c.Spent
+	}
+	return cost
+}
+
+// total returns how many addresses all partitions fetch in generation g. The generations between
+// the barrier and g may cost as much as they were given, so the budget is never exceeded.
+func (l *ledger) total(g int) int {
+	if of := l.commits[g]; of != nil {
+		for _, c := range of {
+			if c != nil {
+				return c.Total
+			}
+		}
+	}
+	total := l.s.Partitions * l.s.Size
+	if l.s.Pages == 0 {
+		return total
+	}
+	known := max(0, g-1-l.s.Lag)
+	left := l.s.Pages - l.spent(known)
+	for between := known + 1; between < g; between++ {
+		left -= l.total(between)
+	}
+	return max(0, min(total, left))
+}
+
+// share divides the addresses of generation next by what is known up to generation known.
+func (l *ledger) share(next, known int) decision {
+	d := decision{total: l.total(next)}
+	if known < 1 {
+		d.n = shareByReward(d.total, make([]int, l.s.Partitions))
+		return d
+	}
+	if l.s.Share == ByPriority {
+		best := make([][]float64, l.s.Partitions)
+		for p, c := range l.commits[known] {
+			best[p] = c.Best
+		}
+		d.n = shareByPriority(d.total, best)
+	} else {
+		reward := make([]int, l.s.Partitions)
+		for g := known; g > known-rewarded && g >= 1; g-- {
+			for p, c := range l.commits[g] {
+				reward[p] += c.Relevant
+			}
+		}
+		d.n = shareByReward(d.total, reward)
+	}
+	atLeastOne(d.n)
+	return d
+}

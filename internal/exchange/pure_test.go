@@ -1,0 +1,168 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Shares are exact, and nobody goes without while another has two.
+func TestSharesAreExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		partitions, total := 1+rng.IntN(20), rng.IntN(100)
+		best, reward := make([][]float64, partitions), make([]int, partitions)
+		for p := range partitions {
+			for range rng.IntN(30) {
+				best[p] = append(best[p], float64(rng.IntN(5)))
+			}
+			sortDescending(best[p])
+			reward[p] = rng.IntN(50)
+		}
+		for _, n := range [][]int{shareByPriority(total, best), shareByReward(total, reward)} {
+			atLeastOne(n)
+			got, least, most := 0, n[0], n[0]
+			for _, k := range n {
+				got, least, most = got+k, min(least, k), max(most, k)
+			}
+			if got != total || least < 0 || least == 0 && most > 1 {
+				t.Fatalf("%d addresses are shared as %v", total, n)
+			}
+		}
+	}
+}
+
+func TestSharesByPriority(t *testing.T) {
+	for _, c := range []struct {
+		total int
+		best  [][]float64
+		want  []int
+	}{
+		{4, [][]float64{{9, 8, 1}, {7, 7, 7}}, []int{2, 2}},
+		{3, [][]float64{{1, 1}, {1, 1}}, []int{2, 1}}, // equal priorities: the lower number
+		{5, [][]float64{{3}, nil, nil}, []int{3, 1, 1}},
+	} {
+		if got := shareByPriority(c.total, c.best); !equal(got, c.want) {
+			t.Errorf("%v of %d: %v instead of %v", c.best, c.total, got, c.want)
+		}
+	}
+	if got := shareByReward(10, []int{0, 7, 1}); !equal(got, []int{1, 7, 2}) { // weights 1, 8, 2 of 11
+		t.Errorf("by reward: %v", got)
+	}
+}
+
+func equal(a, b []int) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return bytes.Equal(x, y)
+}
+
+// Blocks with another content than their commit says are refused, and bombs are not decompressed.
+func TestBlocksOfStrangers(t *testing.T) {
+	data := []byte("{\"v\":1,\"url\":\"http://a.test/\"}\n")
+	good := Block{To: "3", Records: 1, Bytes: len(data), Sum: sum(data)}
+	if got, err := good.unpack(pack(data)); err != nil || !bytes.Equal(got, data) {
+		t.Fatalf("%q, %v", got, err)
+	}
+	bomb := pack(make([]byte, maxBlock))
+	e, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	big := e.EncodeAll(make([]byte, 1<<30), nil)
+	for name, c := range map[string]struct {
+		change  func(*Block)
+		message []byte
+	}{
+		"sum":       {func(b *Block) { b.Sum = sum(nil) }, pack(data)},
+		"lines":     {func(b *Block) { b.Records = 2 }, pack(data)},
+		"no end":    {func(b *Block) { b.Bytes--; b.Sum = sum(data[:len(data)-1]) }, pack(data[:len(data)-1])},
+		"size":      {func(b *Block) { b.Bytes = 5 }, pack(data)},
+		"huge":      {func(b *Block) { b.Bytes = maxBlock + 1 }, pack(data)},
+		"negative":  {func(b *Block) { b.Bytes = -1 }, pack(data)},
+		"bomb":      {func(*Block) {}, bomb},
+		"large":     {func(*Block) {}, big},
+		"plain":     {func(*Block) {}, data},
+		"truncated": {func(*Block) {}, pack(data)[:20]},
+		"empty":     {func(*Block) {}, nil},
+	} {
+		b := good
+		c.change(&b)
+		begun := time.Now()
+		if got, err := b.unpack(c.message); !errors.Is(err, errBlock) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+		if time.Since(begun) > 2*time.Second {
+			t.Errorf("%s: it was decompressed", name)
+		}
+	}
+}
+
+func TestPackerDividesLines(t *testing.T) {
+	var p packer
+	line := []byte(strings.Repeat("x", 100_000) + "\n")
+	for range 17 {
+		if err := p.add(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n := 0
+	for _, piece := range p.pieces {
+		if len(piece) > maxBlock {
+			t.Errorf("a piece of %d bytes", len(piece))
+		}
+		n += bytes.Count(piece, []byte("\n"))
+	}
+	if n != 17 || p.add(make([]byte, maxBlock+1)) == nil {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// Commits that contradict themselves are refused by name.
+func TestCommitsOfStrangers(t *testing.T) {
+	good := Commit{Version: formatVersion, Partition: 2, Generation: 5, Attempt: "a", Total: 9, N: 3, Outcomes: 3, Cost: 2, Spent: 7, Blocks: []Block{{To: "1", Sum: "x"}, {To: toJournal}}}
+	marshal := func(c Commit) []byte {
+		b, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	good.Digest = good.digest()
+	if _, err := parseCommit(marshal(good), 2, 5, 4); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Commit){
+		"version":     func(c *Commit) { c.Version++ },
+		"partition":   func(c *Commit) { c.Partition = 1 },
+		"generation":  func(c *Commit) { c.Generation = 6 },
+		"cost":        func(c *Commit) { c.Cost = 8 },
+		"negative":    func(c *Commit) { c.Relevant = -1 },
+		"n":           func(c *Commit) { c.N = 10 },
+		"order":       func(c *Commit) { c.Best = []float64{1, 2} },
+		"due":         func(c *Commit) { c.Due = "soon" },
+		"due alone":   func(c *Commit) { c.Due = "2026-01-02T03:04:05Z" },
+		"destination": func(c *Commit) { c.Blocks = []Block{{To: "4"}} },
+		"spelling":    func(c *Commit) { c.Blocks = []Block{{To: "01"}} },
+	} {
+		c := good
+		change(&c)
+		c.Digest = c.digest()
+		if _, err := parseCommit(marshal(c), 2, 5, 4); err == nil || !strings.Contains(err.Error(), "generation 5 of partition 2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	bad := good
+	bad.N = 2 // its digest no longer fits
+	for _, message := range [][]byte{marshal(bad), []byte("{"), nil, make([]byte, maxCommit+1)} {
+		if _, err := parseCommit(message, 2, 5, 4); err == nil {
+			t.Errorf("%.20q was accepted", message)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/run"
+)
+
+// A Restorer restores a partition from the stream: it writes the records that its store lacks, and
+// the files of its strategy.
+type Restorer struct {
+	Stream    Stream
+	Name      string
+	Settings  *Settings
+	Partition int
+	After     int    // the last generation that the store has, -1 if it is empty
+	State     string // the directory of the strategy's journal; "": do not restore it
+	Windows   string // the directory of the generations, for topics that grow; "": do not restore them
+	Out       io.Writer
+	Patience  time.Duration
+	Log       run.Log
+}
+
+// Run writes the records and returns the last generation that the partition has committed, 0 if
+// there is none. Adding the records again changes nothing. The files are written before the last
+// record, so a store that has all records has its files.
+func (o *Restorer) Run(ctx context.Context) (last int, err error) {
+	if err := o.Settings.check(); err != nil {
+		return 0, err
+	}
+	names := subjects{o.Name}
+	r := retryer{o.Patience, o.Log}
+	own, err := o.ownCommits(ctx, r, names)
+	if err != nil {
+		return 0, err
+	}
+	last = len(own)
+	if o.After > last {
+		return 0, fmt.Errorf("crawl %s, partition %d: the store holds generation %d, and the stream ends with %d: the stream was replaced or has lost acknowledged messages\nhint: restore the stream; servers with sync_interval: always lose nothing in a power failure; a new crawl needs another name and directory", o.Name, o.Partition, o.After, last)
+	}
+	if err := o.files(ctx, r, names, own); err != nil {
+		return 0, err
+	}
+	to := strconv.Itoa(o.Partition)
+	write := func(g int, blocks []Block) error {
+		contents, err := fetchBlocks(ctx, r, o.Stream, names, to, g, blocks)
+		if err != nil {
+			return err
+		}
+		for _, data := range contents {
+			if _, err := o.Out.Write(data); err != nil {
+				return fmt.Errorf("writing records: %w", err)
+			}
+		}
+		return nil
+	}
+	if o.After < 0 {
+		if err := write(0, o.Settings.Seeds); err != nil {
+			return 0, err
+		}
+	}
+	for g := max(1, o.After-o.Settings.Lag); g <= last; g++ {
+		var blocks []Block
+		if g > o.After {
+			blocks = own[g-1].Blocks
+		}
+		if g < last-o.Settings.Lag { // all have committed it, or the last generation could not have begun
+			all := newLedger(o.Settings)
+			waiting := filter{Filter: &Filter{Stream: o.Stream, Name: o.Name, Settings: o.Settings, Patience: o.Patience, Log: o.Log}, subjects: names, ledger: all}
+			if err := waiting.await(ctx, g); err != nil {
+				return 0, err
+			}
+			for p, c := range all.commits[g] {
+				if p != o.Partition {
+					blocks = append(blocks, c.Blocks...)
+				}
+			}
+		}
+		if err := write(g, blocks); err != nil {
+			return 0, err
+		}
+	}
+	return last, nil
+}
+
+// ownCommits returns the commits of the partition, from generation 1 on.
+func (o *Restorer) ownCommits(ctx context.Context, r retryer, names subjects) (own []*Commit, err error) {
+	found := map[int]*Commit{}
+	for from := uint64(1); ; {
+		var messages []Message
+		err := r.do(ctx, func() (err error) {
+			messages, err = o.Stream.Range(ctx, fmt.Sprintf("spoor.%s.c.*.%d", o.Name, o.Partition), from, rangeLimit)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			_, g, ok := names.parseCommit(m.Subject)
+			if !ok || found[g] != nil {
+				continue
+			}
+			if found[g], err = parseCommit(m.Data, o.Partition, g, o.Settings.Partitions); err != nil {
+				return nil, err
+			}
+		}
+		if len(messages) < rangeLimit {
+			break
+		}
+		from = messages[len(messages)-1].Seq + 1
+	}
+	for g := 1; found[g] != nil; g++ {
+		own = append(own, found[g])
+	}
+	return own, nil
+}
+
+// files restores the journal of the strategy, and the topics of generations.
+func (o *Restorer) files(ctx context.Context, r retryer, names subjects, own []*Commit) error {
+	if o.State != "" {
+		if err := o.journal(ctx, r, names, own); err != nil {
+			return err
+		}
+	}
+	if o.Windows == "" {
+		return nil
+	}
+	for g := max(1, o.After); g <= len(own); g++ {
+		pieces, err := fetchBlocks(ctx, r, o.Stream, names, toTopic, g, own[g-1].Blocks)
+		if err != nil || len(pieces) == 0 {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		name := run.File(o.Windows, g, run.Topic)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		err = atomicfile.Write(name, func(w io.Writer) error { return writeAll(w, pieces) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeAll(w io.Writer, pieces [][]byte) error {
+	for _, p := range pieces {
+		if _, err := w.Write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// journal writes the journal, except the beginning that it has already: what a generation that the
+// store holds has appended is the same on every machine.
+func (o *Restorer) journal(ctx context.Context, r retryer, names subjects, own []*Commit) (err error) {
+	if err := os.MkdirAll(o.State, 0o777); err != nil {
+		return err
+	}
+	f, err := atomicfile.OpenFile(filepath.Join(o.State, journalName), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	keep, from := int64(0), 0 // generations whose entries are kept
+	if o.After > 0 && own[o.After-1].Journal <= info.Size() {
+		keep, from = own[o.After-1].Journal, o.After
+	}
+	if err := f.Truncate(keep); err != nil {
+		return err
+	}
+	for _, c := range own[from:] {
+		pieces, err := fetchBlocks(ctx, r, o.Stream, names, toJournal, c.Generation, c.Blocks)
+		if err != nil {
+			return err
+		}
+		for _, data := range pieces {
+			if _, err := f.WriteAt(data, keep); err != nil {
+				return err
+			}
+			keep += int64(len(data))
+		}
+		if keep != c.Journal {
+			return fmt.Errorf("crawl %s, partition %d: the journal has %d bytes after generation %d, and its commit says %d", o.Name, o.Partition, keep, c.Generation, c.Journal)
+		}
+	}
+	return f.Sync()
+}

@@ -1,0 +1,85 @@
+package exchange
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+// A Status is what a crawl has done so far.
+type Status struct {
+	Name       string            `json:"name"`
+	Settings   Settings          `json:"settings"`
+	Partitions []PartitionStatus `json:"partitions"`
+	Spent      int               `json:"spent"`
+	Relevant   int               `json:"relevant"`
+	Digest     string            `json:"digest"`             // of all commits that count
+	Messages   uint64            `json:"messages,omitempty"` // in the stream
+	Bytes      uint64            `json:"bytes,omitempty"`    // of the stream, on one server
+}
+
+// A PartitionStatus is what a partition has done so far.
+type PartitionStatus struct {
+	Partition  int    `json:"partition"`
+	Generation int    `json:"generation"` // the last one that it has committed
+	Behind     int    `json:"behind"`     // generations behind the partition that is furthest
+	Node       string `json:"node,omitempty"`
+	Spent      int    `json:"spent"`
+	Relevant   int    `json:"relevant"`
+}
+
+// Summarize reads all commits of a crawl.
+func Summarize(ctx context.Context, s Stream, name string) (*Status, error) {
+	settings, err := Load(ctx, s, name, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	if settings == nil {
+		return nil, fmt.Errorf("there is no crawl %s\nhint: exchange create begins one", name)
+	}
+	st := &Status{Name: name, Settings: *settings, Partitions: make([]PartitionStatus, settings.Partitions)}
+	commits := make([]map[int]*Commit, settings.Partitions)
+	for p := range commits {
+		commits[p] = map[int]*Commit{}
+	}
+	names := subjects{name}
+	for from := uint64(1); ; {
+		messages, err := s.Range(ctx, "spoor."+name+".c.*.*", from, rangeLimit)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			p, g, ok := names.parseCommit(m.Subject)
+			if !ok || p < 0 || p >= settings.Partitions || commits[p][g] != nil {
+				continue
+			}
+			if commits[p][g], err = parseCommit(m.Data, p, g, settings.Partitions); err != nil {
+				return nil, err
+			}
+		}
+		if len(messages) < rangeLimit {
+			break
+		}
+		from = messages[len(messages)-1].Seq + 1
+	}
+	h := sha256.New()
+	for p := range commits {
+		of := &st.Partitions[p]
+		of.Partition = p
+		for g := 1; commits[p][g] != nil; g++ {
+			c := commits[p][g]
+			of.Generation, of.Node, of.Spent, of.Relevant = g, c.Node, c.Spent, c.Found
+			fmt.Fprintf(h, "%d %d %s\n", p, g, c.Digest)
+		}
+		st.Spent += of.Spent
+		st.Relevant += of.Relevant
+	}
+	st.Digest = hex.EncodeToString(h.Sum(nil)[:8])
+	furthest := slices.MaxFunc(st.Partitions, func(a, b PartitionStatus) int { return a.Generation - b.Generation }).Generation
+	for p := range st.Partitions {
+		st.Partitions[p].Behind = furthest - st.Partitions[p].Generation
+	}
+	return st, nil
+}
