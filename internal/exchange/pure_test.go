@@ -75,7 +75,7 @@ func TestBlocksOfStrangers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	big := e.EncodeAll(make([]byte, 1<<30), nil)
+	big := e.EncodeAll(make([]byte, 1<<26), nil)
 	for name, c := range map[string]struct {
 		change  func(*Block)
 		message []byte

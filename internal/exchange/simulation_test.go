@@ -103,6 +103,11 @@ type simulation struct {
 // seed publishes the seeds as Create does.
 func (s *simulation) seed(t *testing.T, urls ...string) {
 	t.Helper()
+	s.seedOn(t, s.stream, urls...)
+}
+
+func (s *simulation) seedOn(t *testing.T, stream Stream, urls ...string) {
+	t.Helper()
 	var seeds bytes.Buffer
 	w := wire.NewWriter(&seeds)
 	for _, u := range urls {
@@ -112,7 +117,7 @@ func (s *simulation) seed(t *testing.T, urls ...string) {
 		}
 	}
 	w.Flush()
-	got, err := Create(t.Context(), s.stream, "test", *s.settings, &seeds, 30*time.Second, quiet)
+	got, err := Create(t.Context(), stream, "test", *s.settings, &seeds, 30*time.Second, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

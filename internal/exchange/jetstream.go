@@ -1,0 +1,229 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Servers says how to reach the servers. Secrets are in files, never in arguments.
+type Servers struct {
+	URLs        string // separated by commas
+	Credentials string // a file with a JWT and its key
+	NKey        string // a file with the seed of an nkey
+	CA          string // a file with the certificates that sign those of the servers
+	Cert, Key   string // files with the certificate of this client and its key
+	Name        string // of this client, for people
+}
+
+// A JetStream is the stream of a crawl on a cluster of NATS servers.
+type JetStream struct {
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	crawl  string // name of the crawl
+	stream string // name of the stream
+}
+
+// requestTimeout is how long one request to the servers may take.
+const requestTimeout = 5 * time.Second
+
+// Connect connects to the servers, and to the stream of a crawl by its first use.
+func Connect(s Servers, crawl string) (*JetStream, error) {
+	if err := CheckName(crawl); err != nil {
+		return nil, err
+	}
+	options := []nats.Option{nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
+	if s.Credentials != "" {
+		options = append(options, nats.UserCredentials(s.Credentials))
+	}
+	if s.NKey != "" {
+		o, err := nats.NkeyOptionFromSeed(s.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("reading the nkey %s: %w", s.NKey, err)
+		}
+		options = append(options, o)
+	}
+	if s.CA != "" {
+		options = append(options, nats.RootCAs(s.CA))
+	}
+	if s.Cert != "" || s.Key != "" {
+		options = append(options, nats.ClientCert(s.Cert, s.Key))
+	}
+	for url := range strings.SplitSeq(s.URLs, ",") {
+		if strings.Contains(url, "@") {
+			return nil, errors.New("an address of a server contains a password, which other users of the machine can see\nhint: give a file, with -creds or -nkey")
+		}
+	}
+	conn, err := nats.Connect(s.URLs, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w\nhint: is a NATS server with JetStream running there? nats-server -js starts one", s.URLs, err)
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &JetStream{conn: conn, js: js, crawl: crawl, stream: "SPOOR_" + crawl}, nil
+}
+
+// Close closes the connection.
+func (s *JetStream) Close() { s.conn.Close() }
+
+// Create creates the stream, if it does not exist. Each message is stored on the given number of
+// servers; the servers reserve maxBytes.
+func (s *JetStream) Create(ctx context.Context, replicas int, maxBytes int64) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	for {
+		_, err := s.js.Stream(ctx, s.stream)
+		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return s.explain(err)
+		}
+		create, done := context.WithTimeout(ctx, 4*time.Second) // creating it on several clients at once can time out
+		_, err = s.js.CreateStream(create, jetstream.StreamConfig{
+			Name: s.stream, Subjects: []string{"spoor." + s.crawl + ".>"}, Storage: jetstream.FileStorage, Replicas: replicas,
+			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes, AllowDirect: true, DenyDelete: true, DenyPurge: true,
+		})
+		done()
+		if err == nil || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return s.explain(err)
+		}
+	}
+}
+
+// Size returns the number of messages and bytes in the stream.
+func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	stream, err := s.js.Stream(ctx, s.stream)
+	if err != nil {
+		return 0, 0, s.explain(err)
+	}
+	state := stream.CachedInfo().State
+	return state.Msgs, state.Bytes, nil
+}
+
+// Publish implements [Stream].
+func (s *JetStream) Publish(ctx context.Context, subject string, data []byte, id string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	ack, err := s.js.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectStream(s.stream))
+	if err != nil {
+		return 0, s.explain(err)
+	}
+	return ack.Sequence, nil
+}
+
+// PublishFirst implements [Stream].
+func (s *JetStream) PublishFirst(ctx context.Context, subject string, data []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	_, err := s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithExpectStream(s.stream))
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+		return nil // there is one
+	}
+	return s.explain(err)
+}
+
+// Range implements [Stream], with a direct request for several messages (nats-server 2.11 or later).
+func (s *JetStream) Range(ctx context.Context, filter string, from uint64, limit int) ([]Message, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request, err := json.Marshal(struct {
+		Seq   uint64 `json:"seq"`
+		Batch int    `json:"batch"`
+		Next  string `json:"next_by_subj"`
+	}{from, limit, filter})
+	if err != nil {
+		return nil, err
+	}
+	inbox := s.conn.NewInbox()
+	sub, err := s.conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, err
+	}
+	defer sub.Unsubscribe()
+	if err := s.conn.PublishRequest("$JS.API.DIRECT.GET."+s.stream, inbox, request); err != nil {
+		return nil, err
+	}
+	var list []Message
+	for {
+		m, err := sub.NextMsgWithContext(ctx)
+		if errors.Is(err, nats.ErrNoResponders) {
+			return nil, s.missing(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "":
+		case "204", "404": // end of the answer; no message
+			more, _ := strconv.Atoi(m.Header.Get("Nats-Num-Pending"))
+			if more == 0 || len(list) == 0 || len(list) >= limit {
+				return list, nil
+			}
+			// The server has sent as much as it does at once.
+			next, err := s.Range(ctx, filter, list[len(list)-1].Seq+1, limit-len(list))
+			return append(list, next...), err
+		case "503":
+			return nil, s.missing(ctx)
+		default:
+			return nil, fmt.Errorf("reading messages: status %s: %s", status, m.Header.Get("Description"))
+		}
+		seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("reading messages: a message without its sequence number\nhint: nats-server 2.11 or later is needed")
+		}
+		list = append(list, Message{m.Header.Get("Nats-Subject"), seq, m.Data})
+	}
+}
+
+// missing returns the error of a stream that does not answer: it is permanent if it does not exist.
+func (s *JetStream) missing(ctx context.Context) error {
+	if _, err := s.js.Stream(ctx, s.stream); err != nil {
+		return s.explain(err)
+	}
+	return errors.New("the stream does not answer")
+}
+
+// Watch implements [Stream]. Nothing is read from the messages: a message may be lost again.
+func (s *JetStream) Watch(filter string) (<-chan struct{}, func(), error) {
+	changed := make(chan struct{}, 1)
+	sub, err := s.conn.Subscribe(filter, func(*nats.Msg) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return changed, func() { sub.Unsubscribe() }, nil
+}
+
+// explain says what to do about an error of the servers.
+func (s *JetStream) explain(err error) error {
+	api, _ := errors.AsType[*jetstream.APIError](err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return fmt.Errorf("%w: there is no crawl %s on these servers (stream %s)\nhint: exchange create begins it", errPermanent, s.crawl, s.stream)
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return fmt.Errorf("%w: the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", errPermanent, err)
+	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrAuthorization):
+		return fmt.Errorf("%w: %w\nhint: the user needs the permissions spoor.%s.> and $JS.API.>", errPermanent, err, s.crawl)
+	case api != nil && api.ErrorCode == 10077:
+		return fmt.Errorf("the stream %s is full: %w\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, err)
+	case api != nil && (api.ErrorCode == 10005 || api.ErrorCode == 10047 || api.ErrorCode == 10074 || api.ErrorCode == 10023):
+		return fmt.Errorf("%w: the servers cannot reserve the storage of the stream, or there are fewer of them than replicas: %w\nhint: a smaller -max-bytes, or -replicas 1 on a single server", errPermanent, err)
+	}
+	return err
+}
