@@ -16,6 +16,7 @@ func (c *command) serveFlags() {
 	c.compactAt = 64 << 20
 	fs, v := c.flags, &c.server
 	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back; -marks=false: write no marks, and a new address for each outcome")
+	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines: lease as many addresses as the returning mark says (n), and end when it says so; -n, -pages, -generations, -patience and -timeout have no effect")
 	fs.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "with -marks=false: `time` after which an address without an outcome is leased again")
 	fs.IntVar(&v.Pages, "pages", 0, "end after `n` pages, including the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
 	fs.IntVar(&v.MaxWindows, "generations", 0, "end after `n` windows; 0 is no limit")
@@ -29,11 +30,16 @@ func (c *command) serveFlags() {
 
 func (c *command) serve() (err error) {
 	v := &c.server
+	if v.Exchange {
+		c.request.N = 1 // replaced by that of the mark
+	}
 	switch err := c.checkRequest(); {
 	case err != nil:
 		return err
 	case v.Pages < 0 || v.MaxWindows < 0 || v.Patience < 0 || v.Timeout <= 0:
 		return filter.Usagef("-pages, -generations and -patience must not be negative, and -timeout must be positive")
+	case !c.marks && v.Exchange:
+		return filter.Usagef("-exchange cannot be used with -marks=false: the partitions exchange addresses at the ends of windows")
 	case !c.marks && (v.Windows != "" || v.MaxWindows > 0):
 		return filter.Usagef("-windows and -generations cannot be used with -marks=false, which has no windows")
 	}

@@ -506,3 +506,50 @@ func TestServeCountsAllThatComesIn(t *testing.T) {
 		}
 	}
 }
+
+// With -exchange the returning marks decide what is leased and when the crawl ends.
+func TestServeAPartition(t *testing.T) {
+	given := func(n int, fields string) string {
+		return fmt.Sprintf(`{"v":1,"operator":"mark","query":"mark","generation":%d,%s}`, n, fields)
+	}
+	store := filepath.Join(t.TempDir(), "store")
+	l := serveLoop(t, store, []string{"http://a.test/", "http://b.test/", "http://c.test/"}, "-exchange")
+	if w := l.window(0); len(w) > 0 {
+		t.Fatalf("%v before the first mark came back", w)
+	}
+	if !strings.Contains(l.lines.Text(), `"best":[1000000000,999999999,999999998]`) {
+		t.Errorf("the mark is %s", l.lines.Text())
+	}
+	l.send(`{"v":1,"url":"http://d.test/","generation":1,"priority":2e9}`, given(0, `"n":2`))
+	w := l.window(1)
+	if len(w) != 2 || w[0].URL != "http://d.test/" || !strings.Contains(l.lines.Text(), `"best":[999999999,999999998]`) {
+		t.Fatalf("window 1 is %v, %s", w, l.lines.Text())
+	}
+	l.send(outcome(w[0]), outcome(w[1]), given(1, `"n":0`))
+	if w = l.window(2); len(w) > 0 {
+		t.Fatalf("window 2 is %v", w)
+	}
+	l.send(given(2, `"n":9`))
+	if w = l.window(3); len(w) != 2 {
+		t.Fatalf("window 3 is %v", w)
+	}
+	l.send(outcome(w[0]), outcome(w[1]), given(3, `"n":4`))
+	if w = l.window(4); len(w) > 0 { // nothing waits: an empty window, and no end
+		t.Fatalf("window 4 is %v", w)
+	}
+	l.send(given(4, `"n":0,"end":"pages"`))
+	if l.lines.Scan() {
+		t.Errorf("%s after the end", l.lines.Bytes())
+	}
+	l.end(0)
+
+	l = serveLoop(t, store, nil, "-exchange") // continues after window 4
+	if l.window(4); !strings.Contains(l.lines.Text(), `"generation":4`) {
+		t.Errorf("the mark is %s", l.lines.Text())
+	}
+	l.send(mark(4))
+	l.end(1)
+	if !strings.Contains(l.stderr.String(), "exchange must be the last stage") {
+		t.Errorf("%s", l.stderr.String())
+	}
+}

@@ -28,7 +28,7 @@ func (r retryer) do(ctx context.Context, op func() error) error {
 		if failing > r.patience {
 			return fmt.Errorf("the servers have not answered for %v: %w\nhint: start them, and run the same command again; nothing is lost", failing.Round(time.Second), err)
 		}
-		if warned == 0 || failing > 2*warned+10*time.Second {
+		if r.log != nil && (warned == 0 || failing > 2*warned+10*time.Second) {
 			warned = max(failing, time.Second)
 			r.log.Warn("the stream cannot be used: trying again", "err", err)
 		}

@@ -37,6 +37,7 @@ type Server struct {
 	Stop          string        // a file that ends the loop; "" if there is none
 	Exact         bool          // as many outcomes must come back as addresses went out
 	NoMarks       bool          // write no window marks, but a new address for each outcome
+	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
@@ -107,11 +108,14 @@ type server struct {
 
 	out map[string]time.Time // without marks: addresses without an outcome, and when their leases end
 
-	spent       int      // cost of all windows
-	sum         *Summary // of the window
-	found       []byte   // the answered queries of the window and their results
-	paidQueries []byte   // the answered queries, whose cost the next window pays; they precede its addresses
-	queryCost   int      // the cost of paidQueries
+	spent       int       // cost of all windows
+	sum         *Summary  // of the window
+	found       []byte    // the answered queries of the window and their results
+	paidQueries []byte    // the answered queries, whose cost the next window pays; they precede its addresses
+	n           int       // with Exchange: addresses to lease in the window
+	endReason   string    // with Exchange: why the crawl ends before the window; "" if it does not
+	nextDue     time.Time // with Exchange: when to lease, if no partition has an address that is due
+	queryCost   int       // the cost of paidQueries
 
 	interrupted error
 	lines       chan []byte
@@ -125,8 +129,10 @@ type server struct {
 // finishes the window in the pipeline and returns the cause.
 func (o *Server) Serve(ctx context.Context) (*Served, error) {
 	v := &server{Server: o, lines: make(chan []byte, 1), written: make(chan error, 1)}
-	if err := v.resume(); err != nil {
-		return &v.served, err
+	if !v.Exchange {
+		if err := v.resume(); err != nil {
+			return &v.served, err
+		}
 	}
 	var err error
 	if v.s, err = frontier.Open(o.Store, o.Options); err != nil {
@@ -235,7 +241,7 @@ func (v *server) lastWindow() string { return filepath.Join(v.Store, "window") }
 
 // writeLastWindow writes that file.
 func (v *server) writeLastWindow() error {
-	if v.Windows != "" {
+	if v.Windows != "" && !v.Exchange {
 		return nil
 	}
 	b := bytes.NewBuffer(bytes.Clone(v.paidQueries))
@@ -335,6 +341,9 @@ func (v *server) loop(ctx context.Context) error {
 		v.out, next = map[string]time.Time{}, v.topUp
 		v.phase = pausing
 	}
+	if v.Exchange {
+		next = v.leaseGiven
+	}
 	if err := next(); err != nil {
 		return err
 	}
@@ -389,10 +398,10 @@ func (v *server) loop(ctx context.Context) error {
 				}
 			}
 			silence := time.Since(v.lastActivity)
-			if silence > v.Timeout {
+			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines as long as it must
 				return fmt.Errorf("nothing has come back for %v\n%s", silence.Round(time.Second), silenceHint)
 			}
-			if silence > max(30*time.Second, 2*warned) {
+			if silence > max(30*time.Second, 2*warned) && !v.Exchange {
 				warned = silence
 				v.Log.Warn("nothing has come back for a while", "seconds", int(silence.Seconds()), "window", v.window)
 			}
@@ -405,6 +414,11 @@ const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffer
 // take adds a record.
 func (v *server) take(rec *wire.Record) error {
 	if rec.IsMark() {
+		if v.Exchange {
+			if err := v.readMark(rec); err != nil {
+				return err
+			}
+		}
 		return v.mark(rec.Generation)
 	}
 	v.Tally.Count()
@@ -451,6 +465,9 @@ func (v *server) mark(window int) error {
 	switch {
 	case !v.firstMarkSeen && window == v.from:
 		v.firstMarkSeen = true
+		if v.Exchange {
+			return v.leaseGiven()
+		}
 		return nil
 	case v.phase != awaiting || window != v.window:
 		v.Log.Warn("ignored the mark of another window", "mark", window, "window", v.window)
@@ -472,6 +489,10 @@ func (v *server) mark(window int) error {
 		return err
 	}
 	v.spent += v.sum.Cost
+	if v.Exchange {
+		v.window++
+		return v.leaseGiven()
+	}
 	if v.sum.Outcomes > 0 {
 		v.empty = 0
 	} else if v.empty++; v.empty > 1 || v.sum.Addresses == 0 {

@@ -1,0 +1,99 @@
+package run
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
+)
+
+// This file has what a [Server] does differently as the frontier of one partition of a crawl on
+// several machines. The returning mark of a window decides how many addresses the next window has
+// and when the crawl ends; the server never ends by itself, because a partition that has nothing to
+// fetch may get addresses from others.
+
+// readMark reads what a returning mark says about the next window.
+func (v *server) readMark(rec *wire.Record) error {
+	m, err := rec.Mark()
+	if err != nil {
+		return err
+	}
+	if m.N == nil {
+		return fmt.Errorf("the mark of window %d came back without n\nhint: exchange must be the last stage before the loop", rec.Generation)
+	}
+	v.n, v.endReason, v.nextDue = *m.N, m.End, time.Time{}
+	if m.Due != "" {
+		if v.nextDue, err = time.Parse(time.RFC3339, m.Due); err != nil {
+			return fmt.Errorf("the mark of window %d: %w", rec.Generation, err)
+		}
+	}
+	return nil
+}
+
+// leaseGiven writes the addresses of the window that the last mark has permitted, and its mark. At
+// the beginning it writes only the mark of the last window. A window may be empty.
+func (v *server) leaseGiven() error {
+	var batch []byte
+	var mark wire.Mark
+	window := v.window
+	switch {
+	case v.interrupted != nil:
+		return v.finish("")
+	case !v.firstMarkSeen:
+		window = v.from
+	case v.endReason != "":
+		return v.finish(v.endReason)
+	case time.Now().Before(v.nextDue):
+		v.phase = pausing // the loop calls again
+		return nil
+	case v.n > 0:
+		lines, err := v.ask(v.n, v.window)
+		if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
+			if !nothing.Earliest.IsZero() {
+				mark.Due = nothing.Earliest.UTC().Format(time.RFC3339)
+			}
+		} else if err != nil {
+			return err
+		}
+		batch = lines
+	}
+	v.begun = time.Now()
+	v.sum = NewSummary(v.window)
+	v.asked = bytes.Count(batch, []byte("\n"))
+	mark.Stop = v.stopped()
+	mark.Best = v.s.Best(wire.MaxBest)
+	lines, err := wire.AppendMark(bytes.Clone(batch), window, mark)
+	if err != nil {
+		return err
+	}
+	v.phase = awaiting
+	v.send(lines)
+	return v.compactLog()
+}
+
+// LastWindow returns the last window that was committed to a store without summaries, -1 if there
+// is none.
+func LastWindow(store string) (int, error) {
+	b, err := readSmall((&server{Server: &Server{Store: store}}).lastWindow())
+	if b == nil || err != nil {
+		return -1, err
+	}
+	window := -1
+	r := wire.NewReader(bytes.NewReader(b), wire.Address)
+	var rec wire.Record
+	for r.Read(&rec) == nil {
+		if rec.IsMark() {
+			window = rec.Generation
+		}
+	}
+	return window, nil
+}
+
+// SetLastWindow records that window was committed to a store whose records were restored.
+func SetLastWindow(store string, window int) error {
+	v := &server{Server: &Server{Store: store}, window: window}
+	return v.writeLastWindow()
+}
