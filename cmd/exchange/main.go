@@ -1,0 +1,316 @@
+// Exchange connects the partitions of a crawl on several machines.
+//
+// # Usage
+//
+//	exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
+//	exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
+//	exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
+//	exchange status -to URLS -crawl NAME
+//
+// The servers are NATS servers with JetStream, version 2.11 or later; nats-server -js starts one.
+//
+// Create begins a crawl with P partitions: it creates the stream of the crawl, publishes the seeds,
+// and prints the settings. If the crawl exists with the same settings, it does nothing.
+//
+// Pass is the last stage of the pipeline of a partition. Its input is the output of evolve -window.
+// It holds the records of a generation back until the generation is committed in the stream, sends
+// addresses of other partitions' hosts there, waits until all partitions have committed (with
+// -lag S an earlier generation), passes on what the others have sent, and returns the mark of the
+// window with the number of addresses that the next window has. All partitions decide this number
+// from the same commits, so the crawl costs exactly -pages.
+//
+// Restore adds to a store what it lacks, and writes the journal of the strategy. A store that is
+// empty, or of an earlier generation, becomes that of the last committed generation.
+//
+// Status prints what each partition has done: as JSON, or as a table on a terminal.
+//
+// # Example
+//
+//	exchange create -to localhost -crawl jazz -partitions 16 -pages 10000 <seeds.txt
+//	exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
+//	mkfifo loop
+//	frontier serve -exchange -store p7/frontier <loop | fetch -contact me@example.org |
+//		parse | score -topic topic.json |
+//		evolve -strategy bestfirst -topic topic.json -window 20 -state p7/evolve |
+//		exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
+//
+// # Exit status
+//
+// 0 done; 1 failed, also if another process has taken over the partition; 2 misuse.
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/term"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/exchange"
+	"spoor/internal/frontier"
+	"spoor/internal/partition"
+	"spoor/internal/run"
+	"spoor/internal/terminal"
+	"spoor/internal/wire"
+)
+
+const manual = `
+exchange - connect the partitions of a crawl on several machines
+
+Usage: exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
+       exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
+       exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
+       exchange status -to URLS -crawl NAME
+
+The servers are NATS servers with JetStream, version 2.11 or later.
+
+create   begins a crawl: creates its stream and publishes the seeds; prints the settings
+pass     is the last stage of a partition: it commits each generation to the stream, and
+         exchanges addresses with the other partitions
+restore  adds to a store what it lacks, and writes the journal of the strategy
+status   prints what each partition has done
+
+The same partitions fetch the same pages, whatever the number of machines and whatever
+fails. The crawl costs exactly -pages. Queries of strategies are not answered.
+
+Example, for each partition p of 16:
+
+    exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
+    mkfifo loop
+    frontier serve -exchange -store p7/frontier <loop | fetch | parse |
+        score -topic topic.json | evolve -strategy bestfirst -window 20 -state p7/evolve |
+        exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
+
+Exit status: 0 done; 1 failed, also if another process has taken over the partition;
+2 misuse. More: go doc ./cmd/exchange
+`
+
+func main() { filter.Main("exchange", invoke) }
+
+// A command is one invocation of a subcommand, with its flags.
+type command struct {
+	servers               exchange.Servers
+	crawl                 string
+	partition             partition.Partition
+	patience              time.Duration
+	settings              exchange.Settings
+	replicas              int
+	maxBytes              filter.Size
+	store, state, windows string
+	node                  string
+	log                   string
+	stdin                 io.Reader
+	stdout, stderr        io.Writer
+	stream                *exchange.JetStream
+	logger                *slog.Logger
+}
+
+func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	commands := map[string]func(*command, context.Context) error{
+		"create": (*command).create, "pass": (*command).pass, "restore": (*command).restore, "status": (*command).status,
+	}
+	name := ""
+	if len(args) > 0 && commands[args[0]] != nil {
+		name, args = args[0], args[1:]
+	}
+	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, maxBytes: 1 << 30}
+	fs := filter.Flags(strings.TrimSpace("exchange "+name), manual, stderr)
+	c.define(fs, name)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	switch {
+	case name == "":
+		return filter.Usagef("a subcommand is missing: create, pass, restore or status\nhint: exchange -h is the manual")
+	case fs.NArg() > 0:
+		return filter.Usagef("unexpected argument %q", fs.Arg(0))
+	case c.servers.URLs == "" || c.crawl == "":
+		return filter.Usagef("-to and -crawl are needed: the servers, and the name of the crawl")
+	case (name == "pass" || name == "restore") && c.partition.Of == 0:
+		return filter.Usagef("-partition is missing, such as 7/16")
+	case name == "restore" && c.store == "":
+		return filter.Usagef("-store is missing: the directory of the partition's store")
+	}
+	if err := exchange.CheckName(c.crawl); err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	c.logger = filter.Logger(stderr, "exchange "+name, c.log)
+	c.servers.Name = strings.TrimSpace("spoor exchange " + name + " " + c.crawl + " " + c.partition.String())
+	var err error
+	if c.stream, err = exchange.Connect(c.servers, c.crawl); err != nil {
+		return err
+	}
+	defer c.stream.Close()
+	ctx := context.Background()
+	if name != "pass" { // which ends when its input does
+		var stop context.CancelFunc
+		ctx, stop = filter.NotifyContext("interrupted")
+		defer stop()
+	}
+	return commands[name](c, ctx)
+}
+
+func (c *command) define(fs *flag.FlagSet, name string) {
+	s := &c.servers
+	fs.StringVar(&s.URLs, "to", "", "the `addresses` of the servers, separated by commas: host, host:port or tls://host:port")
+	fs.StringVar(&s.Credentials, "creds", "", "`file` with the credentials of a user")
+	fs.StringVar(&s.NKey, "nkey", "", "`file` with the seed of an nkey")
+	fs.StringVar(&s.CA, "ca", "", "`file` with the certificates by which those of the servers are signed")
+	fs.StringVar(&s.Cert, "cert", "", "`file` with the certificate of this client")
+	fs.StringVar(&s.Key, "key", "", "`file` with the key of -cert")
+	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _")
+	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; for create, the time that the partitions wait when no address is due")
+	filter.LogFlag(fs, &c.log)
+	switch name {
+	case "create":
+		n := &c.settings
+		fs.IntVar(&n.Partitions, "partitions", 16, "the `number` of partitions; it cannot be changed")
+		fs.IntVar(&n.Size, "size", 20, "the `number` of addresses of a generation, for each partition in the mean")
+		fs.IntVar(&n.Pages, "pages", 0, "end when the cost reaches `n`; 0 is no limit")
+		fs.IntVar(&n.Generations, "generations", 0, "end after `n` generations; 0 is no limit")
+		fs.IntVar(&n.Lag, "lag", 0, "wait only for the generation `S` before the last one, 0 to 16")
+		fs.StringVar(&n.Share, "share", exchange.ByPriority, "give partitions addresses by the `rule` priority (the highest priorities of all; for strategies whose priorities compare) or reward (in proportion to the relevant pages found lately)")
+		fs.IntVar(&c.replicas, "replicas", 1, "store each message on `n` servers: 3 survive the loss of one")
+		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`, which the servers reserve; a crawl waits while it is full")
+	case "pass", "restore":
+		fs.Var(&c.partition, "partition", "the partition, `p/P`, p from 0 to P-1")
+		fs.StringVar(&c.state, "state", "", "the `directory` that evolve -state has")
+		fs.StringVar(&c.windows, "windows", "", "the `directory` that evolve -windows has, if the topic grows")
+		fs.StringVar(&c.store, "store", "", "with restore: the `directory` of the store")
+		fs.StringVar(&c.node, "node", "", "a `name` of this machine, for status")
+	}
+}
+
+// create begins a crawl.
+func (c *command) create(ctx context.Context) error {
+	c.settings.Patience = c.patience.Seconds()
+	if err := c.stream.Create(ctx, c.replicas, int64(c.maxBytes)); err != nil {
+		return err
+	}
+	s, err := exchange.Create(ctx, c.stream, c.crawl, c.settings, filter.Seeds(c.stdin), c.patience, c.logger)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(c.stdout).Encode(s)
+}
+
+// load returns the settings of the crawl, which must have the partition.
+func (c *command) load(ctx context.Context) (*exchange.Settings, error) {
+	s, err := exchange.Load(ctx, c.stream, c.crawl, c.patience, c.logger)
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil:
+		return nil, fmt.Errorf("the stream of the crawl %s has no settings\nhint: exchange create writes them", c.crawl)
+	case s.Partitions != c.partition.Of:
+		return nil, filter.Usagef("-partition %v: the crawl %s has %d partitions", c.partition, c.crawl, s.Partitions)
+	}
+	return s, nil
+}
+
+// pass is the last stage of a partition.
+func (c *command) pass(ctx context.Context) error {
+	s, err := c.load(ctx)
+	if err != nil {
+		return err
+	}
+	tally := filter.NewTally(c.logger)
+	f := exchange.Filter{
+		Stream: c.stream, Name: c.crawl, Settings: s, Partition: c.partition.Number, Node: c.node, Attempt: rand.Text(),
+		State: c.state, Windows: c.windows, In: c.stdin, Out: c.stdout, Limit: wire.DefaultLimit, Patience: c.patience, Log: c.logger, Tally: tally,
+	}
+	err = f.Run(ctx)
+	tally.Close()
+	return err
+}
+
+// restore adds to a store what it lacks.
+func (c *command) restore(ctx context.Context) error {
+	s, err := c.load(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := run.LastWindow(c.store)
+	if err != nil {
+		return err
+	}
+	store, err := frontier.Open(c.store, frontier.Options{Create: true, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, exchange restore", os.Getpid())})
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	restorer := exchange.Restorer{
+		Stream: c.stream, Name: c.crawl, Settings: s, Partition: c.partition.Number, After: after,
+		State: c.state, Windows: c.windows, Out: w, Patience: c.patience, Log: c.logger,
+	}
+	var last int
+	var failed error
+	done := make(chan struct{})
+	go func() {
+		last, failed = restorer.Run(ctx)
+		w.CloseWithError(failed)
+		close(done)
+	}()
+	tally := filter.NewTally(c.logger)
+	err = store.AddFrom(wire.NewReader(r, frontier.Sections), func(rec *wire.Record, verdict frontier.Verdict, err error) {
+		tally.Count()
+		if verdict == frontier.Refused {
+			tally.Refuse(rec.URL, err)
+		}
+	}, tally.Bad)
+	r.CloseWithError(errors.New("the store has failed"))
+	<-done
+	err = cmp.Or(failed, err)
+	if err == nil {
+		err = store.Commit()
+	}
+	cerr := store.Close()
+	if _, only := errors.AsType[*frontier.SnapshotError](cerr); only {
+		c.logger.Warn("snapshot", "err", cerr)
+		cerr = nil
+	}
+	if err = cmp.Or(err, cerr); err != nil {
+		return err
+	}
+	if err := run.SetLastWindow(c.store, last); err != nil {
+		return err
+	}
+	tally.Close(slog.Int("generation", last))
+	return nil
+}
+
+// status prints what each partition has done.
+func (c *command) status(ctx context.Context) error {
+	st, err := exchange.Summarize(ctx, c.stream, c.crawl)
+	if err != nil {
+		return err
+	}
+	if st.Messages, st.Bytes, err = c.stream.Size(ctx); err != nil {
+		return err
+	}
+	_, ok := c.stdout.(*terminal.Writer)
+	if f, isFile := c.stdout.(*os.File); !ok && !(isFile && term.IsTerminal(int(f.Fd()))) {
+		return json.NewEncoder(c.stdout).Encode(st)
+	}
+	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "partition\tgeneration\tbehind\tspent\trelevant\tnode\t")
+	for _, p := range st.Partitions {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%s\t\n", p.Partition, p.Generation, p.Behind, p.Spent, p.Relevant, p.Node)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.stdout, "%s: %d pages, %d relevant; stream %d messages, %d bytes; digest %s\n", st.Name, st.Spent, st.Relevant, st.Messages, st.Bytes, st.Digest)
+	return err
+}
