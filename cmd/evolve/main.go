@@ -98,9 +98,11 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/partition"
 	"spoor/internal/robots"
 	"spoor/internal/strategy"
 	"spoor/internal/topic"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -170,6 +172,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
+	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions await no outcome")
 	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
@@ -221,6 +224,7 @@ type options struct {
 	outside                outside
 	windowed, marks        bool
 	dir                    string // of the windows kept
+	partition              partition.Partition
 	stream                 filter.Stream
 }
 
@@ -243,6 +247,10 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 		if err := strategy.Start(s, prior); err != nil {
 			return filter.Exit(filter.StatusMisuse, fmt.Errorf("prior %s: %w", o.prior, err))
 		}
+	}
+	if o.partition.Of > 1 {
+		strategy.Restrict(s, func(url string) bool { return !o.partition.Owns(weburl.Host(url)) })
+		o.seed ^= partition.Mix(uint64(o.partition.Number)) // each partition has random choices of its own
 	}
 	if o.windowed {
 		return o.runWindows(in, stdout, stderr, s)

@@ -19,7 +19,15 @@ type pool struct {
 	last    int  // how many of them the last generation proposed
 
 	isPending []bool // by graph.ID, derived from pending
+
+	foreign func(url string) bool // whether another partition fetches an address; nil: none does
 }
+
+// setForeign implements partitioned.
+func (p *pool) setForeign(foreign func(url string) bool) { p.foreign = foreign }
+
+// isForeign reports whether another partition fetches id. Its outcome does not come back.
+func (p *pool) isForeign(id graph.ID) bool { return p.foreign != nil && p.foreign(p.web.URL(id)) }
 
 // startBreed begins Breed for a generation of n addresses and returns how many to propose. It
 // removes answered addresses from pending, or all of them if the frontier was empty. Addresses
@@ -31,7 +39,8 @@ func (p *pool) startBreed(n int) (quota int) {
 	kept := p.pending.ids[:0]
 	for i, id := range p.pending.ids {
 		_, fetched := p.page(id)
-		if !fetched && !p.anyOutcome {
+		foreign := !fetched && p.isForeign(id)
+		if !fetched && !foreign && !p.anyOutcome {
 			p.fail(id)
 			fetched = true
 		}
@@ -40,7 +49,7 @@ func (p *pool) startBreed(n int) (quota int) {
 		}
 		kept = append(kept, id)
 		p.isPending[id] = true
-		if i >= earlier {
+		if i >= earlier && !foreign {
 			n--
 		}
 	}

@@ -46,6 +46,19 @@ type aimed interface {
 	aim(*topic.Topic) error
 }
 
+// A partitioned strategy awaits the outcomes of its proposals.
+type partitioned interface {
+	setForeign(func(url string) bool)
+}
+
+// Restrict tells s which addresses another partition of the crawl fetches: it may propose them, but
+// no outcome comes back. It is called before the first Visit and before the state is restored.
+func Restrict(s Strategy, foreign func(url string) bool) {
+	if s, ok := s.(partitioned); ok {
+		s.setForeign(foreign)
+	}
+}
+
 // An Address is a proposal: an address to fetch or, without a URL, a query whose results are
 // to be fetched.
 type Address struct {
