@@ -537,6 +537,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		return err
 	})
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
+	fs.Var(&c.Partition, "partition", "in a crawl on several machines: the partition `p/P`; a redirect to a host of another partition ends with its own status")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")
 	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")
 	if err := filter.Parse(fs, args); err != nil {

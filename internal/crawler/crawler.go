@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/partition"
 	"spoor/internal/polite"
 	"spoor/internal/scope"
 	"spoor/internal/web"
@@ -62,6 +63,8 @@ type Options struct {
 	MIME     []string      // media types to download; nil: all
 	Deadline time.Duration // of each window, after which its addresses are returned; 0: none
 	Sitemaps bool          // fetch the sitemaps of every origin too
+
+	Partition partition.Partition // redirects to hosts of other partitions are not followed
 
 	// Archives answer before the web does, if there are any. Capture selects among several
 	// captures of an address, and ArchiveCache is the directory for indexes of archives in

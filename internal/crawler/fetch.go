@@ -179,6 +179,10 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 				fail(rec, wire.ErrorBadURL, fmt.Errorf("a redirect to %q: %w", truncate(location, 200), err))
 				return noRelease, nil
 			}
+			if f.Partition.Of > 1 && f.endAtPartition(rec, hops, u.String()) {
+				rec.FetchMS = took.Milliseconds()
+				return noRelease, nil
+			}
 			continue
 		}
 		r.page.URL, r.page.Hops = u.String(), hops

@@ -50,6 +50,9 @@ func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	}
 	defer o.checkArchived(rec)
 	page, err := r.Fetch(rec.URL)
+	if page != nil && o.endAtPartition(rec, page.Hops, page.URL) {
+		return
+	}
 	if page == nil {
 		code := classify(context.Background(), err)
 		if code == wire.ErrorHTTP { // it is in the index, but there is no capture at that place
