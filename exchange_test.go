@@ -38,8 +38,8 @@ mkdir -p %[1]s; rm -f %[1]s/loop; mkfifo %[1]s/loop
 exchange restore -to %[2]s -crawl %[3]s -partition %[4]d/%[5]d -store %[1]s/frontier -state %[1]s/evolve
 exec 8<>%[1]s/loop 7<%[1]s/loop 6>%[1]s/loop 8>&-
 frontier serve -exchange -store %[1]s/frontier -windows %[1]s/generations <&7 6>&- 7<&- |
-	fetch -archive web.warc.gz 6>&- 7<&- | parse -within web.warc.gz 6>&- 7<&- | score -topic topic.json 6>&- 7<&- |
-	evolve -strategy bestfirst -topic topic.json -seed 1 -window %[6]d -state %[1]s/evolve -windows %[1]s/generations 6>&- 7<&- |
+	fetch -archive web.warc.gz -partition %[4]d/%[5]d 6>&- 7<&- | parse -within web.warc.gz 6>&- 7<&- | score -topic topic.json 6>&- 7<&- |
+	evolve -strategy bestfirst -topic topic.json -seed 1 -window %[6]d -partition %[4]d/%[5]d -state %[1]s/evolve -windows %[1]s/generations 6>&- 7<&- |
 	exchange pass -to %[2]s -crawl %[3]s -partition %[4]d/%[5]d -state %[1]s/evolve -node %[1]s >&6 7<&- &
 exec 6>&- 7<&-
 wait $!`, dir, url, name, p, of, size)

@@ -29,9 +29,9 @@
 //	exchange create -to localhost -crawl jazz -partitions 16 -pages 10000 <seeds.txt
 //	exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
 //	mkfifo loop
-//	frontier serve -exchange -store p7/frontier <loop | fetch -contact me@example.org |
+//	frontier serve -exchange -store p7/frontier <loop | fetch -contact me@example.org -partition 7/16 |
 //		parse | score -topic topic.json |
-//		evolve -strategy bestfirst -topic topic.json -window 20 -state p7/evolve |
+//		evolve -strategy bestfirst -topic topic.json -window 20 -partition 7/16 -state p7/evolve |
 //		exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
 //
 // # Exit status
@@ -88,8 +88,8 @@ Example, for each partition p of 16:
 
     exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
     mkfifo loop
-    frontier serve -exchange -store p7/frontier <loop | fetch | parse |
-        score -topic topic.json | evolve -strategy bestfirst -window 20 -state p7/evolve |
+    frontier serve -exchange -store p7/frontier <loop | fetch -partition 7/16 | parse |
+        score -topic topic.json | evolve -strategy bestfirst -window 20 -partition 7/16 -state p7/evolve |
         exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
 
 Exit status: 0 done; 1 failed, also if another process has taken over the partition;
