@@ -493,6 +493,39 @@ func (f *filter) fetch(ctx context.Context, to string, g int, blocks []Block) ([
 	return fetchBlocks(ctx, f.retryer(), f.Stream, f.subjects, to, g, blocks)
 }
 
+// collect adds the commits of a generation that there are to the ledger, and returns the partitions
+// whose commits are missing.
+func (f *filter) collect(ctx context.Context, g int) (missing []int, err error) {
+	for from := uint64(1); ; {
+		var messages []Message
+		err := f.retry(ctx, func() (err error) {
+			messages, err = f.Stream.Range(ctx, f.commits(g), from, rangeLimit)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			p, generation, ok := f.parseCommit(m.Subject)
+			if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
+				continue // of no partition of this crawl
+			}
+			if of := f.ledger.commits[g]; of != nil && of[p] != nil {
+				continue // the first counts
+			}
+			c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
+			if err != nil {
+				return nil, err
+			}
+			f.ledger.add(c)
+		}
+		if len(messages) < rangeLimit {
+			return f.ledger.missing(g), nil
+		}
+		from = messages[len(messages)-1].Seq + 1
+	}
+}
+
 // await waits until all partitions have committed a generation, and adds their commits to the
 // ledger.
 func (f *filter) await(ctx context.Context, g int) error {
@@ -505,39 +538,11 @@ func (f *filter) await(ctx context.Context, g int) error {
 	}
 	defer stop()
 	begun, warned := time.Now(), 30*time.Second
-	from := uint64(1)
 	for {
-		var messages []Message
-		err := f.retry(ctx, func() (err error) {
-			messages, err = f.Stream.Range(ctx, f.commits(g), from, rangeLimit)
-			return err
-		})
-		if err != nil {
+		missing, err := f.collect(ctx, g) // from the beginning: a server that is behind may return earlier messages later
+		if err != nil || len(missing) == 0 {
 			return err
 		}
-		for _, m := range messages {
-			p, generation, ok := f.parseCommit(m.Subject)
-			if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
-				continue // of no partition of this crawl
-			}
-			if of := f.ledger.commits[g]; of != nil && of[p] != nil {
-				continue // the first counts
-			}
-			c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
-			if err != nil {
-				return err
-			}
-			f.ledger.add(c)
-		}
-		missing := f.ledger.missing(g)
-		if len(missing) == 0 {
-			return nil
-		}
-		if len(messages) == rangeLimit {
-			from = messages[len(messages)-1].Seq + 1
-			continue
-		}
-		from = 1 // a server that is behind may return earlier messages later
 		if waited := time.Since(begun); waited > warned {
 			f.Log.Warn("waiting for other partitions", "crawl", f.Name, "generation", g, "missing", missing, "seconds", int(waited.Seconds()))
 			warned *= 2

@@ -66,24 +66,34 @@ func (o *Restorer) Run(ctx context.Context) (last int, err error) {
 			return 0, err
 		}
 	}
-	for g := max(1, o.After-o.Settings.Lag); g <= last; g++ {
+	for g := max(1, o.After); g <= last; g++ { // in the order of the crawl: it decides what the store keeps of an address
 		var blocks []Block
 		if g > o.After {
 			blocks = own[g-1].Blocks
 		}
-		if g < last-o.Settings.Lag { // all have committed it, or the last generation could not have begun
-			all := newLedger(o.Settings)
-			waiting := filter{Filter: &Filter{Stream: o.Stream, Name: o.Name, Settings: o.Settings, Patience: o.Patience, Log: o.Log}, subjects: names, ledger: all}
-			if err := waiting.await(ctx, g); err != nil {
-				return 0, err
+		if err := write(g, blocks); err != nil {
+			return 0, err
+		}
+		h := g - o.Settings.Lag // whose records of the others follow
+		if h < 1 {
+			continue
+		}
+		all := newLedger(o.Settings)
+		others := filter{Filter: &Filter{Stream: o.Stream, Name: o.Name, Settings: o.Settings, Patience: o.Patience, Log: o.Log}, subjects: names, ledger: all}
+		if g == last { // the others may not have committed h yet; the filter passes it on then
+			if missing, err := others.collect(ctx, h); err != nil || len(missing) > 0 {
+				return last, err
 			}
-			for p, c := range all.commits[g] {
-				if p != o.Partition {
-					blocks = append(blocks, c.Blocks...)
-				}
+		} else if err := others.await(ctx, h); err != nil {
+			return 0, err
+		}
+		blocks = nil
+		for p, c := range all.commits[h] {
+			if p != o.Partition {
+				blocks = append(blocks, c.Blocks...)
 			}
 		}
-		if err := write(g, blocks); err != nil {
+		if err := write(h, blocks); err != nil {
 			return 0, err
 		}
 	}
