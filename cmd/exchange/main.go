@@ -51,7 +51,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -303,14 +302,12 @@ func (c *command) status(ctx context.Context) error {
 	if f, isFile := c.stdout.(*os.File); !ok && !(isFile && term.IsTerminal(int(f.Fd()))) {
 		return json.NewEncoder(c.stdout).Encode(st)
 	}
-	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "partition\tgeneration\tbehind\tspent\trelevant\tnode\t")
+	out := filter.Text(c.stdout)
+	const row = "%9v  %10v  %6v  %8v  %8v  %v\n"
+	fmt.Fprintf(out, row, "partition", "generation", "behind", "spent", "relevant", "node")
 	for _, p := range st.Partitions {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%s\t\n", p.Partition, p.Generation, p.Behind, p.Spent, p.Relevant, p.Node)
+		fmt.Fprintf(out, row, p.Partition, p.Generation, p.Behind, p.Spent, p.Relevant, p.Node)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(c.stdout, "%s: %d pages, %d relevant; stream %d messages, %d bytes; digest %s\n", st.Name, st.Spent, st.Relevant, st.Messages, st.Bytes, st.Digest)
+	_, err = fmt.Fprintf(out, "%s: %d pages, %d relevant; stream %d messages, %d bytes; digest %s\n", st.Name, st.Spent, st.Relevant, st.Messages, st.Bytes, st.Digest)
 	return err
 }
