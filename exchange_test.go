@@ -107,12 +107,17 @@ func TestPartitionsOverNATS(t *testing.T) {
 		}
 	}
 	// A partition whose disk is lost is restored: its store and the journal of its strategy are equal.
-	before := c.shell(t, "frontier export -store a2/frontier | sort")
-	journal, err := os.ReadFile(filepath.Join(c.dir, "a2/evolve/journal"))
+	most, before := 0, []byte(nil) // the small web has one host
+	for p := range 4 {
+		if export := c.shell(t, fmt.Sprintf("frontier export -store a%d/frontier | sort", p)); len(export) > len(before) {
+			most, before = p, export
+		}
+	}
+	journal, err := os.ReadFile(filepath.Join(c.dir, fmt.Sprintf("a%d/evolve/journal", most)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.shell(t, "exchange restore -to "+url+" -crawl a -partition 2/4 -store new/frontier -state new/evolve")
+	c.shell(t, fmt.Sprintf("exchange restore -to %s -crawl a -partition %d/4 -store new/frontier -state new/evolve", url, most))
 	after := c.shell(t, "frontier export -store new/frontier | sort")
 	if restored, err := os.ReadFile(filepath.Join(c.dir, "new/evolve/journal")); err != nil || !bytes.Equal(restored, journal) {
 		t.Errorf("the journal differs: %d bytes instead of %d, %v", len(restored), len(journal), err)
