@@ -49,8 +49,8 @@
 // -learn makes a prior of runs of forage that have ended, given by their directories: which words of
 // links and of pages led to relevant pages, in the strategy's own estimate, and how much each signal
 // was worth. Labels are not used. Weights that the runs of different webs have in common are kept, and
-// weighted by how far such runs agree; those of the runs' queries are left out. Runs of which more than
-// half of the pages are on the same hosts count as one web. If all runs are of one web, the prior has
+// weighted by how far such runs agree; the words of the runs' queries are left out. Runs that
+// have more than half of their pages on the same hosts count as one web. If all runs are of one web, the prior has
 // what those with different queries have in common. So there must be two webs or two queries at least.
 //
 // With -prior FILE forage starts from a prior: its weights are the prior means and precisions of the

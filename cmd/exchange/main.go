@@ -81,7 +81,8 @@ restore  adds to a store what it lacks, and writes the journal of the strategy
 status   prints what each partition has done
 
 The same partitions fetch the same pages, whatever the number of machines and whatever
-fails. The crawl costs exactly -pages. Queries of strategies are not answered.
+fails; that is tested by a simulation, but not yet with killed processes and servers.
+The crawl costs exactly -pages. Queries of strategies are not answered.
 
 Example, for each partition p of 16:
 

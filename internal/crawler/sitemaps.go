@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/scope"
 	"spoor/internal/sitemap"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -87,7 +88,7 @@ func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time
 	if !s.claim(origin, now) {
 		return nil
 	}
-	site := newSite(registrableDomain(u))
+	site := newSite(scope.Site(u))
 	listed, listErr := s.listed(ctx, u)
 	for _, address := range listed {
 		site.add(u, address, origin+"/robots.txt", 0)
@@ -124,9 +125,9 @@ func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emi
 		emit(rec, noRelease)
 		return nil
 	}
-	site, depth := newSite(registrableDomain(u)), 0
+	site, depth := newSite(scope.Site(u)), 0
 	if via, err := weburl.Parse(rec.Via); err == nil {
-		site.domain = registrableDomain(via)
+		site.domain = scope.Site(via)
 		if via.Path() != "/robots.txt" && (via.Host() != u.Host() || u.Path() != "/sitemap.xml") {
 			depth = maxSitemapDepth
 		}
@@ -281,7 +282,7 @@ func (s *site) parse(f sitemapFile, rec *wire.Record, body []byte) {
 			if bad != nil || !s.add(base, e.Loc, f.url.String(), f.depth+1) {
 				files++
 			}
-		case bad != nil || registrableDomain(u) != s.domain:
+		case bad != nil || scope.Site(u) != s.domain:
 			foreign++
 		case linked[hash(u)] || u == base || u == f.url:
 		case s.listed == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:

@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Shares are exact, and nobody goes without while another has two.
+// The shares add up to the total, and no partition gets none while another gets two.
 func TestSharesAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {

@@ -264,7 +264,7 @@ func (s *simulation) result(t *testing.T) (digest string, cost int) {
 	return st.Digest, cost
 }
 
-// crawl runs a crawl with a number of nodes, some of which are killed at random.
+// crawlOnce runs a crawl in which partitions are killed at random, the given number of times.
 func crawlOnce(t *testing.T, web testWeb, s Settings, kills int, rng *rand.Rand) (digest string, cost int, reasons []string) {
 	t.Helper()
 	sim := &simulation{web: web, stream: newFake(), settings: &s, dir: t.TempDir()}

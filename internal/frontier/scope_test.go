@@ -43,8 +43,8 @@ func deepRecord(url string, depth, generation int) string {
 	return `{"v":1,"url":"http://` + url + `","operator":"link","depth":` + strconv.Itoa(depth) + `,"generation":` + strconv.Itoa(generation) + `}`
 }
 
-// TestScopeExcludes adds the same records in many orders, in one process and in two, of which the
-// first one is killed before it commits. The store ends the same.
+// TestScopeExcludes adds the same records in many orders, in one process, or in two if the first is
+// killed before it commits. The store is the same at the end.
 func TestScopeExcludes(t *testing.T) {
 	records := []string{
 		seedLine, privateSeedLine,

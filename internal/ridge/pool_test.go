@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Three groups have weights of variance 1, of which they share a part. Pool finds the part, and its
-// priors predict a fourth group as well as the theory says.
+// The weights of three groups have the variance 1, and the groups share a part of each weight. Pool
+// finds how large that part is, and its priors predict a fourth group as well as the theory says.
 func TestPoolFindsWhatGroupsShare(t *testing.T) {
 	for _, want := range []float64{0.1, 0.5, 0.8} {
 		rng := rand.New(rand.NewPCG(1, uint64(100*want)))

@@ -212,7 +212,7 @@ func matchGlob(parts []string, s string) bool {
 }
 
 // isSURT reports whether a pattern is a SURT prefix: its host is in parentheses, or is a list of
-// labels of which the first is a top-level domain.
+// labels that begins with a top-level domain.
 func isSURT(pattern string) bool {
 	_, rest, ok := strings.Cut(pattern, "://")
 	if !ok {

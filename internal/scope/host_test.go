@@ -1,4 +1,4 @@
-package crawler
+package scope
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"spoor/internal/weburl"
 )
 
-func TestRegistrableDomain(t *testing.T) {
+func TestSite(t *testing.T) {
 	for _, c := range []struct{ host, domain string }{
 		{"www.example.com", "example.com"},
 		{"example.com", "example.com"},
@@ -29,8 +29,8 @@ func TestRegistrableDomain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := registrableDomain(u); got != c.domain {
-			t.Errorf("registrableDomain(%s) = %q, want %q", c.host, got, c.domain)
+		if got := Site(u); got != c.domain {
+			t.Errorf("Site(%s) = %q, want %q", c.host, got, c.domain)
 		}
 	}
 }
