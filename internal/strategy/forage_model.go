@@ -279,7 +279,8 @@ func (s *forage) kind(m *forageModel, d *forageDoc) (features []ridge.Feature) {
 	return features
 }
 
-// fitSpread spreads the relevance of pages over links, in both directions.
+// fitSpread spreads the relevance of pages over links, in both directions. Addresses discovered since
+// the extent have no value, also when a restored model is fitted later.
 func (s *forage) fitSpread(m *forageModel) {
 	node := func(id graph.ID) int32 { // the address of the page
 		if place := m.places[id]; place > 0 {
@@ -287,7 +288,7 @@ func (s *forage) fitSpread(m *forageModel) {
 		}
 		return int32(id)
 	}
-	links := graph.NewCSR(s.web.Len(), func(yield func(from, to int32) bool) {
+	links := graph.NewCSR(s.at.addresses, func(yield func(from, to int32) bool) {
 		for i := range s.arcs {
 			a := &s.arcs[i]
 			if int(a.from) >= s.at.pages {
@@ -299,7 +300,7 @@ func (s *forage) fitSpread(m *forageModel) {
 			}
 		}
 	})
-	labels := make([]float64, s.web.Len())
+	labels := make([]float64, s.at.addresses)
 	for place := range s.at.pages {
 		labels[s.pages[place].node] = m.relevance[place] - m.level()
 	}
