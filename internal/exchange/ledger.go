@@ -41,7 +41,7 @@ func (l *ledger) missing(g int) (list []int) {
 }
 
 // history is how many generations before the barrier a decision depends on.
-func (l *ledger) history() int { return max(rewarded, 2*(l.s.Lag+1)) }
+func (l *ledger) history() int { return max(rewarded, run.MostEmpty*(l.s.Lag+1)) }
 
 // rewarded is the number of generations whose relevant pages count in shares by reward.
 const rewarded = 3
@@ -128,7 +128,7 @@ func (l *ledger) end(known int) (reason string, due time.Time) {
 		return run.EndNotDue, time.Time{}
 	case !due.IsZero():
 		return "", due
-	case added == 0 || idle >= 2*(l.s.Lag+1):
+	case added == 0 || idle >= run.MostEmpty*(l.s.Lag+1):
 		return run.EndEmpty, time.Time{}
 	}
 	return "", time.Time{}

@@ -493,13 +493,19 @@ func (v *server) mark(window int) error {
 		v.window++
 		return v.leaseGiven()
 	}
+	v.window++
 	if v.sum.Outcomes > 0 {
 		v.empty = 0
-	} else if v.empty++; v.empty > 1 || v.sum.Addresses == 0 {
-		v.window++
+		return v.lease()
+	}
+	stats, err := v.s.Stats(time.Now())
+	if err != nil {
+		return err
+	}
+	v.sum.SetStore(stats)
+	if v.empty++; exhausted(v.empty, v.sum) {
 		return v.finish(EndEmpty)
 	}
-	v.window++
 	return v.lease()
 }
 

@@ -148,10 +148,17 @@ func (t *Totals) with(s *Summary) *Totals {
 	return &sum
 }
 
-// exhausted reports whether the crawl has no addresses left: after a generation without outcomes
-// the strategy proposed none, or the next generation had no outcomes either.
-func (t *Totals) exhausted() bool {
-	return t.Empty > 1 || t.Empty == 1 && t.Last.Addresses == 0
+// exhausted reports whether the crawl has no addresses left.
+func (t *Totals) exhausted() bool { return exhausted(t.Empty, t.Last) }
+
+// MostEmpty is the number of generations without outcomes in a row after which a crawl ends at the
+// latest, even if the strategy goes on proposing addresses.
+const MostEmpty = 4
+
+// exhausted reports whether a crawl has no addresses left after a number of generations without
+// outcomes: the strategy proposed none in the first one or, later, none that waits.
+func exhausted(empty int, last *Summary) bool {
+	return empty == 1 && last.Addresses == 0 || empty > 1 && last.Waiting == 0 || empty >= MostEmpty
 }
 
 // LoadTotals returns the totals of the committed generations. If totals.json does not agree with
