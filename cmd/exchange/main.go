@@ -5,6 +5,8 @@
 //	exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
 //	exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
 //	exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
+//	exchange hold -to URLS -crawl NAME -node ID -- COMMAND
+//	exchange files -to URLS -crawl NAME -dir DIR
 //	exchange status -to URLS -crawl NAME
 //
 // The servers are NATS servers with JetStream, version 2.11 or later; nats-server -js starts one.
@@ -21,6 +23,14 @@
 //
 // Restore adds to a store what it lacks, and writes the journal of the strategy. A store that is
 // empty, or of an earlier generation, becomes that of the last committed generation.
+//
+// Hold shares the partitions among the machines on which it runs, the nodes, and runs COMMAND for
+// each partition of this one, with SPOOR_PARTITION set to p/P. A node has a lease that it renews; when
+// it has expired, the other nodes take the partitions over. COMMAND ends with status 0 when the
+// crawl is over. After SIGTERM it must end when it has committed; with another status it is
+// started again. Hold kills it if the node's lease cannot be renewed, so no two nodes ask one host.
+//
+// Files writes the files for all nodes, such as the topic, that create -file has published.
 //
 // Status prints what each partition has done: as JSON, or as a table on a terminal.
 //
@@ -50,16 +60,19 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/exchange"
 	"spoor/internal/frontier"
 	"spoor/internal/partition"
 	"spoor/internal/run"
+	"spoor/internal/scope"
 	"spoor/internal/terminal"
 	"spoor/internal/wire"
 )
@@ -70,6 +83,8 @@ exchange - connect the partitions of a crawl on several machines
 Usage: exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
        exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
        exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
+       exchange hold -to URLS -crawl NAME -node ID -- COMMAND
+       exchange files -to URLS -crawl NAME -dir DIR
        exchange status -to URLS -crawl NAME
 
 The servers are NATS servers with JetStream, version 2.11 or later.
@@ -78,11 +93,13 @@ create   begins a crawl: creates its stream and publishes the seeds; prints the 
 pass     is the last stage of a partition: it commits each generation to the stream, and
          exchanges addresses with the other partitions
 restore  adds to a store what it lacks, and writes the journal of the strategy
+hold     shares the partitions among machines, and runs COMMAND for each of this one
+files    writes the files for all nodes that create -file has published
 status   prints what each partition has done
 
-The same partitions fetch the same pages, whatever the number of machines and whatever
-fails; that is tested by a simulation, but not yet with killed processes and servers.
-The crawl costs exactly -pages. Queries of strategies are not answered.
+crawl -cluster uses these commands. The same partitions fetch the same pages, whatever the
+number of machines and whatever fails. The crawl costs exactly -pages. Queries of strategies
+are not answered.
 
 Example, for each partition p of 16:
 
@@ -109,6 +126,12 @@ type command struct {
 	maxBytes              filter.Size
 	store, state, windows string
 	node                  string
+	lease                 time.Duration
+	argv                  []string // of hold
+	files                 filter.Strings
+	dir                   string
+	options               frontier.Options
+	scope                 []string
 	log                   string
 	stdin                 io.Reader
 	stdout, stderr        io.Writer
@@ -117,8 +140,12 @@ type command struct {
 }
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	if len(args) > 0 && args[0] == commandsName {
+		return runCommands(args[1:], stdin, stdout, stderr)
+	}
 	commands := map[string]func(*command, context.Context) error{
 		"create": (*command).create, "pass": (*command).pass, "restore": (*command).restore, "status": (*command).status,
+		"hold": (*command).hold, "files": (*command).writeFiles,
 	}
 	name := ""
 	if len(args) > 0 && commands[args[0]] != nil {
@@ -130,15 +157,23 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}
+	if name == "hold" {
+		c.argv = fs.Args()
+		if err := c.checkHold(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case name == "":
-		return filter.Usagef("a subcommand is missing: create, pass, restore or status\nhint: exchange -h is the manual")
-	case fs.NArg() > 0:
+		return filter.Usagef("a subcommand is missing: create, pass, restore, hold, files or status\nhint: exchange -h is the manual")
+	case fs.NArg() > len(c.argv):
 		return filter.Usagef("unexpected argument %q", fs.Arg(0))
 	case c.servers.URLs == "" || c.crawl == "":
 		return filter.Usagef("-to and -crawl are needed: the servers, and the name of the crawl")
 	case (name == "pass" || name == "restore") && c.partition.Of == 0:
 		return filter.Usagef("-partition is missing, such as 7/16")
+	case name == "files" && c.dir == "":
+		return filter.Usagef("-dir is missing: the directory for the files")
 	case name == "restore" && c.store == "":
 		return filter.Usagef("-store is missing: the directory of the partition's store")
 	}
@@ -183,6 +218,12 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 		fs.StringVar(&n.Share, "share", exchange.ByPriority, "give partitions addresses by the `rule` priority (the highest priorities of all; for strategies whose priorities compare) or reward (in proportion to the relevant pages found lately)")
 		fs.IntVar(&c.replicas, "replicas", 1, "store each message on `n` servers: 3 survive the loss of one")
 		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`, which the servers reserve; a crawl waits while it is full")
+		fs.Var(&c.files, "file", "publish a `file` for all nodes, such as the topic (repeatable)")
+	case "hold":
+		fs.StringVar(&c.node, "node", "", "the `name` of this machine: letters, digits, - and _, unique in the crawl")
+		fs.DurationVar(&c.lease, "lease", 3*time.Second, "the other nodes take the partitions over when this node has not been heard of for this `time`")
+	case "files":
+		fs.StringVar(&c.dir, "dir", "", "the `directory` for the files")
 	case "pass", "restore":
 		fs.Var(&c.partition, "partition", "the partition, `p/P`, p from 0 to P-1")
 		fs.StringVar(&c.state, "state", "", "the `directory` that evolve -state has")
@@ -190,19 +231,62 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 		fs.StringVar(&c.store, "store", "", "with restore: the `directory` of the store")
 		fs.StringVar(&c.node, "node", "", "a `name` of this machine, for status")
 	}
+	if name == "restore" {
+		fs.BoolVar(&c.options.ExcludeTraps, "traps", false, "exclude crawler traps, as frontier add -traps does")
+		filter.ScopeFlags(fs, &c.scope, scope.Check)
+	}
 }
 
 // create begins a crawl.
 func (c *command) create(ctx context.Context) error {
 	c.settings.Patience = c.patience.Seconds()
-	if err := c.stream.Create(ctx, c.replicas, int64(c.maxBytes)); err != nil {
+	files := map[string]string{}
+	for _, name := range c.files {
+		b, err := atomicfile.ReadFile(name, maxFile)
+		if err != nil {
+			return err
+		}
+		files[filepath.Base(name)] = string(b)
+	}
+	if err := cmp.Or(c.stream.Create(ctx, c.replicas, int64(c.maxBytes)), c.stream.CreateLeases(ctx, c.replicas)); err != nil {
 		return err
 	}
-	s, err := exchange.Create(ctx, c.stream, c.crawl, c.settings, filter.Seeds(c.stdin), c.patience, c.logger)
+	s, err := exchange.Create(ctx, c.stream, c.crawl, c.settings, filter.Seeds(c.stdin), files, c.patience, c.logger)
 	if err != nil {
 		return err
 	}
 	return json.NewEncoder(c.stdout).Encode(s)
+}
+
+// maxFile is the maximum size of a file for all nodes, in bytes.
+const maxFile = 64 << 20
+
+// writeFiles writes the files for all nodes.
+func (c *command) writeFiles(ctx context.Context) error {
+	s, err := exchange.Load(ctx, c.stream, c.crawl, c.patience, c.logger)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return c.noSettings()
+	}
+	files, err := exchange.Files(ctx, c.stream, c.crawl, s, c.patience, c.logger)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := atomicfile.WriteBytes(filepath.Join(c.dir, name), []byte(content)); err != nil {
+			return err
+		}
+	}
+	return json.NewEncoder(c.stdout).Encode(s)
+}
+
+func (c *command) noSettings() error {
+	return fmt.Errorf("the stream of the crawl %s has no settings\nhint: exchange create writes them", c.crawl)
 }
 
 // load returns the settings of the crawl, which must have the partition.
@@ -212,7 +296,7 @@ func (c *command) load(ctx context.Context) (*exchange.Settings, error) {
 	case err != nil:
 		return nil, err
 	case s == nil:
-		return nil, fmt.Errorf("the stream of the crawl %s has no settings\nhint: exchange create writes them", c.crawl)
+		return nil, c.noSettings()
 	case s.Partitions != c.partition.Of:
 		return nil, filter.Usagef("-partition %v: the crawl %s has %d partitions", c.partition, c.crawl, s.Partitions)
 	}
@@ -245,7 +329,13 @@ func (c *command) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := frontier.Open(c.store, frontier.Options{Create: true, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, exchange restore", os.Getpid())})
+	rules, err := scope.Parse(c.scope)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	o := c.options
+	o.Create, o.Scope, o.Wait, o.Holder = true, run.FrontierScope(rules), 30*time.Second, fmt.Sprintf("process %d, exchange restore", os.Getpid())
+	store, err := frontier.Open(c.store, o)
 	if err != nil {
 		return err
 	}

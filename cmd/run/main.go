@@ -110,7 +110,7 @@ func requirements(name string) (run.Requirements, bool) {
 				return slices.ContainsFunc(params, func(p strategy.Param) bool { return p.Name == name })
 			}
 			return run.Requirements{
-				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"),
+				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"), Numbers: !k.Comparable(),
 				Single: s.Single, Compat: has("compat"),
 			}, true
 		}
@@ -208,17 +208,25 @@ func (c *command) open() error {
 	}
 	ctx, stop := filter.NotifyContext("interrupted")
 	defer stop()
+	view := &run.View{Out: c.stderr}
+	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
+	if p := os.Getenv("SPOOR_PARTITION"); p != "" {
+		return openPartition(ctx, opener, script, run.Dir(o.dir), p)
+	}
 	remove, err := o.inline(ctx, c.prefix, rest)
-	defer remove()
+	defer func() { remove() }()
 	if err != nil {
 		return err
+	}
+	if o.joins() {
+		if remove, err = o.fetchShared(ctx, c.prefix, c.stderr); err != nil {
+			return err
+		}
 	}
 	request, err := o.request(fs)
 	if err != nil {
 		return err
 	}
-	view := &run.View{Out: c.stderr}
-	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
 	lock, err := opener.Open(ctx, request)
 	if err != nil {
 		return err
@@ -231,5 +239,8 @@ func (c *command) open() error {
 		view.Say("stage %s is not used: %s does not call stage %[1]s\nhint: resume with the loop that calls it, or delete the line in %s", name, script, request.Dir.Path(run.StagesFile))
 	}
 	remove() // Become does not return
-	return run.Become(lock, "bash", script, "-opened", string(request.Dir))
+	if s := &request.Settings; s.Crawl != "" {
+		return o.joinCluster(ctx, c.prefix, script, request.Dir, s, lock)
+	}
+	return run.Become(lock, nil, "bash", script, "-opened", string(request.Dir))
 }

@@ -97,6 +97,8 @@ type opening struct {
 	perHost, perNiche, maxPerHost, maxPerNiche number
 	traps string
 
+	cluster
+
 	archives []string
 	params   filter.Strings
 	horizon  time.Duration
@@ -152,6 +154,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
 	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps (frontier skipped -h lists the kinds): `on` (default live) or off (default for archives)")
 	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
+	o.defineCluster(fs)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
@@ -233,6 +236,9 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	if strings.HasPrefix(o.dir, "-") {
 		r.Dir = run.Dir("./" + o.dir)
 	}
+	if err := o.clusterSettings(names); err != nil {
+		return nil, err
+	}
 	if s.Size == 0 {
 		s.Size = 200
 		if s.Closed() {
@@ -274,7 +280,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		return filter.Usagef("-run, -topic, and -seeds or -seed-query are needed; -run alone resumes (crawl -h tells more)")
 	case begins && o.topic == "":
 		return filter.Usagef("-topic is missing; to resume %s, leave out -seeds and -seed-query", o.dir)
-	case begins && o.seeds == "" && s.SeedQuery == "":
+	case begins && o.seeds == "" && s.SeedQuery == "" && o.shared == nil:
 		return filter.Usagef("-seeds or -seed-query is missing; to resume %s, leave out -topic", o.dir)
 	case strings.ContainsAny(o.dir, "\n\r"):
 		return filter.Usagef("-run %q: a name without line breaks is needed", o.dir)

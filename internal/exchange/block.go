@@ -27,10 +27,11 @@ type Block struct {
 	Sum     string `json:"sum"`     // of these bytes
 }
 
-// The destinations of blocks that are files of the strategy, not records for a partition.
+// The destinations of blocks that are files, not records for a partition.
 const (
 	toJournal = "j" // what a generation appended to the journal of the strategy
 	toTopic   = "t" // the topic as it is after a generation
+	toNodes   = "f" // the files for all nodes: a JSON object of their contents by name
 )
 
 // sum returns the checksum of data: the first half of its SHA-256 in hexadecimal digits.
@@ -79,7 +80,7 @@ func (b *Block) unpack(message []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes instead of %d", errBlock, len(data), b.Bytes)
 	case sum(data) != b.Sum:
 		return nil, fmt.Errorf("%w: its checksum is %s instead of %s", errBlock, sum(data), b.Sum)
-	case b.To != toJournal && b.To != toTopic && (bytes.Count(data, []byte("\n")) != b.Records || len(data) > 0 && data[len(data)-1] != '\n'):
+	case b.To != toJournal && b.To != toTopic && b.To != toNodes && (bytes.Count(data, []byte("\n")) != b.Records || len(data) > 0 && data[len(data)-1] != '\n'):
 		return nil, fmt.Errorf("%w: %d lines instead of %d", errBlock, bytes.Count(data, []byte("\n")), b.Records)
 	}
 	return data, nil

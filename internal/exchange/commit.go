@@ -37,8 +37,8 @@ type Settings struct {
 	Lag         int     `json:"lag"`                   // generations by which the others' records are late
 	Share       string  `json:"share"`                 // ByPriority or ByReward
 	Patience    float64 `json:"patience"`              // seconds to wait when no partition has an address that is due
-	Seeds       []Block `json:"seeds"`                 // the blocks of generation 0
-	Note        string  `json:"note,omitempty"`        // of the program that created the crawl, such as its own settings
+	Files       string  `json:"files,omitempty"`       // checksum of the files for all nodes, such as the topic
+	Seeds       []Block `json:"seeds"`                 // the blocks of generation 0: seeds and files
 }
 
 // check returns an error if a setting is invalid.

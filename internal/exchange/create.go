@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"spoor/internal/partition"
@@ -17,10 +18,24 @@ import (
 	"spoor/internal/wire"
 )
 
-// Create publishes the settings and the seeds of a crawl, and returns the settings in the stream.
-// If the crawl exists already, its settings must be equal; its seeds stay.
-func Create(ctx context.Context, s Stream, name string, settings Settings, seeds io.Reader, patience time.Duration, log run.Log) (*Settings, error) {
+// maxFiles is the maximum size of the files for all nodes, in bytes.
+const maxFiles = 128 << 20
+
+// Create publishes the settings, the seeds and the files of a crawl, and returns the settings in the
+// stream. If the crawl exists already, its settings and files must be equal; its seeds stay.
+func Create(ctx context.Context, s Stream, name string, settings Settings, seeds io.Reader, files map[string]string, patience time.Duration, log run.Log) (*Settings, error) {
 	settings.Version = formatVersion
+	var packed []byte
+	if len(files) > 0 {
+		var err error
+		if packed, err = json.Marshal(files); err != nil {
+			return nil, err
+		}
+		if len(packed) > maxFiles {
+			return nil, fmt.Errorf("the files for all nodes have %d bytes, and at most %d are permitted", len(packed), maxFiles)
+		}
+		settings.Files = sum(packed)
+	}
 	if err := cmp.Or(CheckName(name), settings.check()); err != nil {
 		return nil, err
 	}
@@ -29,8 +44,16 @@ func Create(ctx context.Context, s Stream, name string, settings Settings, seeds
 		return nil, err
 	}
 	if existing == nil {
-		if settings.Seeds, err = publishSeeds(ctx, s, name, &settings, seeds, retryer{patience, log}); err != nil {
+		r := retryer{patience, log}
+		if settings.Seeds, err = publishSeeds(ctx, s, name, &settings, seeds, r); err != nil {
 			return nil, err
+		}
+		for k, data := range cut(packed) {
+			b, err := publishFirst(ctx, s, name, toNodes, k, data, r)
+			if err != nil {
+				return nil, err
+			}
+			settings.Seeds = append(settings.Seeds, b)
 		}
 		data, err := json.Marshal(&settings)
 		if err != nil {
@@ -107,20 +130,59 @@ func publishSeeds(ctx context.Context, s Stream, name string, settings *Settings
 	}
 	for p := range to {
 		for k, data := range to[p].pieces {
-			b := Block{To: strconv.Itoa(p), Records: bytes.Count(data, []byte("\n")), Bytes: len(data), Sum: sum(data)}
-			subject := subjects{name}.block(b.To, 0, 0, k)
-			message := pack(data)
-			err := r.do(ctx, func() (err error) {
-				b.Seq, err = s.Publish(ctx, subject, message, "seeds "+b.Sum+" "+subject)
-				return err
-			})
+			b, err := publishFirst(ctx, s, name, strconv.Itoa(p), k, data, r)
 			if err != nil {
 				return nil, err
 			}
+			b.Records = bytes.Count(data, []byte("\n"))
 			blocks = append(blocks, b)
 		}
 	}
 	return blocks, nil
+}
+
+// publishFirst publishes a block of generation 0.
+func publishFirst(ctx context.Context, s Stream, name, to string, k int, data []byte, r retryer) (Block, error) {
+	b := Block{To: to, Bytes: len(data), Sum: sum(data)}
+	subject := subjects{name}.block(to, 0, 0, k)
+	message := pack(data)
+	err := r.do(ctx, func() (err error) {
+		b.Seq, err = s.Publish(ctx, subject, message, "seeds "+b.Sum+" "+subject)
+		return err
+	})
+	return b, err
+}
+
+// Files returns the contents of the files for all nodes, by name. A name has no directory.
+func Files(ctx context.Context, s Stream, name string, settings *Settings, patience time.Duration, log run.Log) (map[string]string, error) {
+	size := 0
+	for _, b := range settings.Seeds {
+		if b.To == toNodes {
+			size += max(0, b.Bytes)
+		}
+	}
+	if size > maxFiles {
+		return nil, fmt.Errorf("the files of the crawl %s have %d bytes, and at most %d are read", name, size, maxFiles)
+	}
+	pieces, err := fetchBlocks(ctx, retryer{patience, log}, s, subjects{name}, toNodes, 0, settings.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	if packed := bytes.Join(pieces, nil); len(packed) > 0 {
+		if sum(packed) != settings.Files {
+			return nil, fmt.Errorf("the files of the crawl %s have the checksum %s, and its settings say %s", name, sum(packed), settings.Files)
+		}
+		if err := json.Unmarshal(packed, &files); err != nil {
+			return nil, fmt.Errorf("the files of the crawl %s: %w", name, err)
+		}
+	}
+	for file := range files {
+		if file == "" || file[0] == '.' || strings.Trim(file, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+			return nil, fmt.Errorf("the crawl %s has a file %q: a name of small letters, digits, -, _ and . was expected", name, file)
+		}
+	}
+	return files, nil
 }
 
 // Load returns the settings of a crawl; nil if there is none of that name.

@@ -91,7 +91,7 @@ type filter struct {
 	*Filter
 	subjects
 	ledger *ledger
-	w      *wire.Writer
+	ended  chan struct{} // closed at the end of the input
 
 	generation int // the current one
 	begun      bool
@@ -111,8 +111,15 @@ func (o *Filter) Run(ctx context.Context) error {
 	if err := o.Settings.check(); err != nil {
 		return err
 	}
-	f := &filter{Filter: o, subjects: subjects{o.Name}, ledger: newLedger(o.Settings), w: wire.NewWriter(o.Out)}
-	r := wire.NewReader(o.In, wire.Address|wire.Fetch|wire.Score)
+	f := &filter{Filter: o, subjects: subjects{o.Name}, ledger: newLedger(o.Settings), ended: make(chan struct{})}
+	in, to := io.Pipe()
+	defer in.Close()
+	go func() {
+		_, err := io.Copy(to, o.In)
+		close(f.ended)
+		to.CloseWithError(err)
+	}()
+	r := wire.NewReader(in, wire.Address|wire.Fetch|wire.Score)
 	if o.Limit > 0 {
 		r.Limit = o.Limit
 	}
@@ -135,6 +142,9 @@ func (o *Filter) Run(ctx context.Context) error {
 		} else {
 			o.Tally.Count()
 			err = f.take()
+		}
+		if errors.Is(err, errInputEnded) {
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("crawl %s, partition %d, generation %d: %w", o.Name, o.Partition, f.generation, err)
@@ -550,11 +560,16 @@ func (f *filter) await(ctx context.Context, g int) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-f.ended:
+			return errInputEnded
 		case <-changed:
 		case <-time.After(pollInterval):
 		}
 	}
 }
+
+// errInputEnded is returned if the input ends while the filter waits for other partitions.
+var errInputEnded = errors.New("the input has ended")
 
 const (
 	pollInterval = 500 * time.Millisecond // between two questions for what is missing

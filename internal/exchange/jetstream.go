@@ -79,18 +79,24 @@ func (s *JetStream) Close() { s.conn.Close() }
 // Create creates the stream, if it does not exist. Each message is stored on the given number of
 // servers; the servers reserve maxBytes.
 func (s *JetStream) Create(ctx context.Context, replicas int, maxBytes int64) error {
+	prefix := "spoor." + s.crawl
+	return s.create(ctx, jetstream.StreamConfig{
+		Name: s.stream, Subjects: []string{prefix + ".s", prefix + ".b.>", prefix + ".c.>"}, Storage: jetstream.FileStorage, Replicas: replicas,
+		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes, AllowDirect: true, DenyDelete: true, DenyPurge: true,
+	})
+}
+
+// create creates a stream, if it does not exist.
+func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
-		_, err := s.js.Stream(ctx, s.stream)
+		_, err := s.js.Stream(ctx, config.Name)
 		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return s.explain(err)
 		}
 		create, done := context.WithTimeout(ctx, 4*time.Second) // creating it on several clients at once can time out
-		_, err = s.js.CreateStream(create, jetstream.StreamConfig{
-			Name: s.stream, Subjects: []string{"spoor." + s.crawl + ".>"}, Storage: jetstream.FileStorage, Replicas: replicas,
-			Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, MaxBytes: maxBytes, AllowDirect: true, DenyDelete: true, DenyPurge: true,
-		})
+		_, err = s.js.CreateStream(create, config)
 		done()
 		if err == nil || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return s.explain(err)
@@ -126,10 +132,16 @@ func (s *JetStream) PublishFirst(ctx context.Context, subject string, data []byt
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	_, err := s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithExpectStream(s.stream))
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
+	if isWrongSequence(err) {
 		return nil // there is one
 	}
 	return s.explain(err)
+}
+
+// isWrongSequence reports whether a message was refused because it is not the one expected next.
+func isWrongSequence(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
 // Range implements [Stream], with a direct request for several messages (nats-server 2.11 or later).

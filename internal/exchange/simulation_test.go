@@ -117,7 +117,7 @@ func (s *simulation) seedOn(t *testing.T, stream Stream, urls ...string) {
 		}
 	}
 	w.Flush()
-	got, err := Create(t.Context(), stream, "test", *s.settings, &seeds, 30*time.Second, quiet)
+	got, err := Create(t.Context(), stream, "test", *s.settings, &seeds, nil, 30*time.Second, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}

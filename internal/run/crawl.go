@@ -152,6 +152,9 @@ func (c *Crawl) saveStep() error {
 	} else {
 		fmt.Fprintf(&b, " SPOOR_GENERATION=%d", n.generation)
 	}
+	if c.Settings.Partition != "" {
+		fmt.Fprintf(&b, " SPOOR_PARTITION=%s", c.Settings.Partition)
+	}
 	fmt.Fprintf(&b, " %s=%s\n", endedVariable, Quote(d.Path(endedFile)))
 	for _, stage := range stages {
 		command := stage.Command
@@ -229,7 +232,8 @@ func (c *Crawl) start() error {
 		return err
 	}
 	if reason := strings.TrimSpace(string(reason)); reason != "" {
-		if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
+		if s.Partition != "" { // the commits of all partitions say whether the crawl has ended
+		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s, in %s", reason, t.text(), d)
 			c.View.Say("%s", t.byOperator())
 			if reason != EndEmpty {
@@ -295,6 +299,12 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 		var err error
 		c.now.topic, err = c.topic(g, name)
 		return true, err
+	}
+	if c.Settings.Partition != "" { // a generation that is not committed is done again, whatever its files
+		if interrupted != 0 {
+			return false, c.interrupted(faultf(interrupted, ""))
+		}
+		return step(stepSteady, "", "")
 	}
 	learned := d.File(0, Topic)
 	learns := g == 1 && c.steps.find("learn") != nil
@@ -777,7 +787,7 @@ const (
 
 // end ends the crawl.
 func (c *Crawl) end(reason string) error {
-	if c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
+	if c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
 		return c.noPage()
 	}
 	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(reason+"\n")); err != nil {

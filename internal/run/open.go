@@ -117,10 +117,18 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if err := s.checkSteady(stages, requirements); err != nil {
 		return nil, err
 	}
+	if s.inCluster() {
+		if err := s.checkCluster(stages); err != nil {
+			return nil, err
+		}
+	}
 	topic := cmp.Or(r.Topic, d.Path(Topic))
 	learns, err := lacksSection(topic, requirements.Learn)
 	if err != nil {
 		return nil, err
+	}
+	if learns && s.inCluster() {
+		return nil, faultf(statusMisuse, "the strategy %s needs a topic with a %s, which the pages of the seeds give\nhint: make it once, for all nodes: crawl -generations 1 on this machine writes it to DIR/generations/0000/topic.json, or topic -positive", s.Strategy, requirements.Learn)
 	}
 	if !learns {
 		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })
@@ -167,7 +175,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		if err != nil {
 			return nil, err
 		}
-		if full && !d.mayHavePages(totals) {
+		if full && !before.inCluster() && !d.mayHavePages(totals) {
 			hold, err := d.Hold()
 			if err != nil {
 				return nil, err
@@ -303,6 +311,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 		}
 		command := moved(stage.Command)
 		command = strings.TrimSuffix(command, " | "+moved(s.searchCommand(Quote(o.Prefix+"search")))) // tried below
+		command = strings.TrimSuffix(command, " | "+moved(s.passCommand(o.Prefix)))                   // the servers are asked later
 		name, _, _ := strings.Cut(command, " ")
 		if err := o.try(ctx, name, command, nil, topic); err != nil {
 			return err
@@ -352,7 +361,7 @@ func cannotWrite(d Dir, err error) error {
 func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stdin = stdin
-	cmd.Env = append(os.Environ(), "SPOOR_TOPIC="+topic)
+	cmd.Env = append(os.Environ(), "SPOOR_TOPIC="+topic, "SPOOR_PARTITION=0/1")
 	words, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
@@ -398,7 +407,7 @@ func (d Dir) vacant() error {
 // runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found",
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
 }
 
 func isRunFile(name string) bool {
@@ -411,7 +420,7 @@ func isRunFile(name string) bool {
 func (d Dir) requirePlainFiles() error {
 	entries, _ := os.ReadDir(string(d))
 	for _, e := range entries {
-		if !isRunFile(e.Name()) {
+		if !isRunFile(e.Name()) || e.Name() == partitionsDir && e.IsDir() { // a partition's is checked when it is opened
 			continue
 		}
 		err := filepath.WalkDir(d.Path(e.Name()), func(name string, e fs.DirEntry, err error) error {
@@ -495,7 +504,9 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		}
 	}
 	dirs := []string{generations, "frontier", "evolve"}
-	if !s.Closed() {
+	if s.inCluster() {
+		dirs = []string{partitionsDir}
+	} else if !s.Closed() {
 		dirs = append(dirs, "fetch", "warc")
 	}
 	for _, name := range dirs {
@@ -551,7 +562,13 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 			return err
 		}
 	}
+	if s.inCluster() && !exists(d.Path(seedsFile)) { // the node that has begun the crawl has them
+		return nil
+	}
 	err := o.addSeeds(ctx, r, stages)
+	if s.inCluster() { // the partitions have the addresses
+		err = errors.Join(err, os.RemoveAll(d.Path("frontier")))
+	}
 	if err != nil && before == nil && !exists(d.File(1, "")) {
 		os.Remove(d.Path(SettingsFile)) // nothing was begun
 		os.Remove(d.Path(StagesLog))

@@ -119,6 +119,7 @@ type server struct {
 
 	interrupted error
 	lines       chan []byte
+	closed      bool // no more lines are written
 	written     chan error
 	length      int64 // of the log after the last compaction
 	compaction  *frontier.Compaction
@@ -324,11 +325,7 @@ func (v *server) read(free, full chan *recordBatch) {
 
 // loop adds the records of the input to the store, and writes the next window at every mark.
 func (v *server) loop(ctx context.Context) error {
-	defer func() {
-		if v.phase != ending {
-			close(v.lines)
-		}
-	}()
+	defer v.closeLines()
 	const batches = 4
 	free, full := make(chan *recordBatch, batches), make(chan *recordBatch, batches)
 	for range batches {
@@ -382,8 +379,11 @@ func (v *server) loop(ctx context.Context) error {
 		case <-interrupts:
 			interrupts = nil
 			v.interrupted = context.Cause(ctx)
-			if v.phase == pausing {
+			switch {
+			case v.phase == pausing:
 				v.finish("")
+			case v.Exchange: // exchange need not wait for the other partitions when its input has ended
+				v.closeLines()
 			}
 		case <-tick.C:
 			if v.interrupted == nil && v.EndWithParent && os.Getppid() != parent {
@@ -724,11 +724,19 @@ func (v *server) finish(reason string) error {
 		return nil
 	}
 	v.phase, v.served.End, v.lastActivity = ending, reason, time.Now()
-	close(v.lines)
+	v.closeLines()
 	if reason == "" || v.Ended == nil {
 		return nil
 	}
 	return v.Ended(reason)
+}
+
+// closeLines closes the output, once.
+func (v *server) closeLines() {
+	if !v.closed {
+		v.closed = true
+		close(v.lines)
+	}
 }
 
 // endOfInput ends the loop at the end of the input.

@@ -53,6 +53,8 @@ type Settings struct {
 	Watch       bool
 	Live        []string // flags of fetch: -name or -name=value
 
+	Cluster
+
 	Ran      map[string]string // the stages as they were last run
 	Replaced []string          // the stages that are not spoor's own
 }
@@ -97,6 +99,13 @@ var settings = []setting{
 	number("pages", false, func(s *Settings) *int { return &s.Pages }),
 	number("generations", false, func(s *Settings) *int { return &s.Generations }),
 	duration("patience", false, func(s *Settings) *time.Duration { return &s.Patience }),
+	word("crawl", true, func(s *Settings) *string { return &s.Crawl }),
+	number("partitions", true, func(s *Settings) *int { return &s.Partitions }),
+	number("lag", true, func(s *Settings) *int { return &s.Lag }),
+	word("share", true, func(s *Settings) *string { return &s.Share }),
+	list("exchange", false, func(s *Settings) *[]string { return &s.Exchange }),
+	word("node", false, func(s *Settings) *string { return &s.Node }),
+	word("partition", false, func(s *Settings) *string { return &s.Partition }),
 	boolean("steady", false, func(s *Settings) *bool { return &s.Steady }),
 	boolean("watch", false, func(s *Settings) *bool { return &s.Watch }),
 	list("live", false, func(s *Settings) *[]string { return &s.Live }),

@@ -14,7 +14,7 @@ var terminate = os.Kill
 func isPipe(error) bool { return false }
 
 // Become replaces this process by a command.
-func Become(*os.File, ...string) error { return errors.ErrUnsupported }
+func Become(*os.File, *os.File, ...string) error { return errors.ErrUnsupported }
 
 // shellStatus returns the exit status.
 func shellStatus(p *os.ProcessState) int { return p.ExitCode() }

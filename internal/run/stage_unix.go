@@ -17,14 +17,20 @@ var terminate = syscall.SIGTERM
 // isPipe reports whether err is that of a write to a closed pipe.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// Become replaces this process by a command, in which file descriptor 9 is f.
-func Become(f *os.File, command ...string) error {
+// Become replaces this process by a command, in which file descriptor 9 is f, and stderr is log if it is
+// not nil.
+func Become(f, log *os.File, command ...string) error {
 	name, err := exec.LookPath(command[0])
 	if err != nil {
 		return err
 	}
 	if err := unix.Dup2(int(f.Fd()), 9); err != nil {
 		return os.NewSyscallError("dup2", err)
+	}
+	if log != nil {
+		if err := unix.Dup2(int(log.Fd()), 2); err != nil {
+			return os.NewSyscallError("dup2", err)
+		}
 	}
 	if _, err := unix.FcntlInt(9, unix.F_SETFD, 0); err != nil { // f may have been 9 before
 		return os.NewSyscallError("fcntl", err)

@@ -37,6 +37,7 @@ type Requirements struct {
 	Queries bool   // or does so with its parameter queries
 	Single  bool   // with -compat, generations of one page
 	Compat  bool   // the strategy has the parameter compat
+	Numbers bool   // its priorities number the choices of a generation
 }
 
 // A Stage is the shell command of a stage.
@@ -108,6 +109,11 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	if len(s.Scope) > 0 {
 		fetch = append(fetch, scopeFlag)
 	}
+	partition := ""
+	if s.inCluster() {
+		partition = ` -partition "$SPOOR_PARTITION"`
+		fetch[0] += partition
+	}
 	for _, f := range s.Live {
 		fetch = append(fetch, Quote(f))
 		if value, ok := strings.CutPrefix(f, "-agent="); ok {
@@ -156,7 +162,7 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	}
 
 	var evolve strings.Builder
-	evolve.WriteString(command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed))
+	evolve.WriteString(command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed) + partition)
 	if agent != "" {
 		evolve.WriteString(" " + agent)
 	}
@@ -178,6 +184,8 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	state := "-state " + inRun("evolve")
 	search := s.searchCommand(command("search"))
 	switch {
+	case s.inCluster():
+		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows, "|", s.passCommand(prefix))
 	case !s.Steady:
 		add("evolve", evolve.String(), fmt.Sprintf("-n %d", s.Size), state, `-generation "$SPOOR_GENERATION"`)
 		if search != "" {

@@ -62,6 +62,10 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Waiting:       func(until time.Time) error { c.View.Waiting(until); return nil },
 	}
 	v.Request.N = s.Size
+	if s.Partition != "" {
+		v.Exchange = true
+		v.Stop = c.Dir.nodeStop()
+	}
 	parent := os.Getppid()
 	served, err := v.Serve(ctx)
 	if err == nil && os.Getppid() == parent { // a script that was killed does not read it
@@ -111,6 +115,9 @@ func (c *Crawl) finishSteady(status, interrupted int) error {
 	}
 	if string(reason) == EndStopped {
 		os.Remove(c.Dir.Path(StopFile))
+		if c.Settings.Partition != "" {
+			os.Remove(c.Dir.nodeStop())
+		}
 	}
 	return c.end(string(reason))
 }

@@ -59,6 +59,13 @@ func Restrict(s Strategy, foreign func(url string) bool) {
 	}
 }
 
+// Comparable reports whether priorities of the strategy in different partitions of a crawl compare.
+// Those of a strategy that numbers the choices of a generation do not.
+func (k *Kind) Comparable() bool {
+	_, numbers := k.New().(partitioned)
+	return !numbers
+}
+
 // An Address is a proposal: an address to fetch or, without a URL, a query whose results are
 // to be fetched.
 type Address struct {

@@ -1,0 +1,309 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"spoor/internal/partition"
+	"spoor/internal/run"
+)
+
+// This file shares the partitions of a crawl among its nodes, the machines that take part. It is
+// for politeness and economy: that the result is the same follows from the commits, whoever makes
+// them.
+
+// Leases are the leases of the nodes and the partitions of a crawl, as seen by one node.
+type Leases interface {
+	// Renew prolongs the lease of the node. Unless it is renewed, it expires.
+	Renew(ctx context.Context) error
+
+	// Nodes returns the nodes whose leases have not expired.
+	Nodes(ctx context.Context) ([]string, error)
+
+	// Take leases a partition, unless a node whose lease has not expired holds it.
+	Take(ctx context.Context, p int) (bool, error)
+
+	// Release gives a partition back, for ever if it is done.
+	Release(ctx context.Context, p int, done bool) error
+
+	// Done returns the partitions that are done.
+	Done(ctx context.Context) (map[int]bool, error)
+
+	// Leave gives up the lease of the node.
+	Leave(ctx context.Context) error
+}
+
+// ErrNameTaken is returned by Renew if another process has the name of the node.
+var ErrNameTaken = errors.New("another process has the name of this node")
+
+// A Runner runs a command for each partition that a node holds.
+type Runner interface {
+	// Start starts the command of a partition.
+	Start(p int) error
+
+	// Leave asks the command of a partition to end after its next commit.
+	Leave(p int) error
+
+	// Alive says that the lease of the node was renewed, age ago. Two thirds of its time after the
+	// last renewal the runner kills all commands, also if this process hangs.
+	Alive(age time.Duration) error
+
+	// Exits returns the channel of the commands that have ended. It is closed if the runner failed.
+	Exits() <-chan Exit
+}
+
+// An Exit is the end of a command.
+type Exit struct {
+	Partition, Status int // status 0: the partition is done
+}
+
+// A Holder runs the partitions of a node.
+type Holder struct {
+	Leases     Leases
+	Runner     Runner
+	Node       string
+	Partitions int
+	TTL        time.Duration // of the lease of a node; partitions have no leases of their own
+	Log        run.Log
+}
+
+// A holding is a partition that the node holds.
+type holding struct {
+	running  bool
+	leaving  bool
+	begun    time.Time
+	failures int       // in a row
+	retry    time.Time // when to start it again
+}
+
+const (
+	mostFailures   = 10          // of a partition in a row
+	longEnough     = time.Minute // a command that has run for this long has not failed at once
+	longestBackoff = time.Minute // before a command is started again
+)
+
+// holder is a Holder at work.
+type holder struct {
+	*Holder
+	held    map[int]*holding
+	renewed time.Time // the last time
+	warned  bool
+	nodes   []string
+}
+
+// Run takes the partitions that fall to the node and runs their commands until the crawl is done.
+// If ctx is done, it asks the commands to end, gives the partitions back and returns the cause.
+func (o *Holder) Run(ctx context.Context) error {
+	h := &holder{Holder: o, held: map[int]*holding{}}
+	background := context.WithoutCancel(ctx)
+	tick := time.NewTicker(h.TTL / 3)
+	defer tick.Stop()
+	leave := ctx.Done()
+	for next := time.Now(); ; {
+		if !time.Now().Before(next) {
+			next = time.Now().Add(h.TTL / 3)
+			done, err := h.turn(background, ctx.Err() != nil)
+			switch {
+			case err != nil:
+				return err
+			case ctx.Err() != nil && len(h.held) == 0:
+				return errors.Join(context.Cause(ctx), h.leave(background))
+			case done:
+				return h.leave(background)
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-leave:
+			leave = nil
+			next = time.Now()
+		case e, ok := <-h.Runner.Exits():
+			if !ok {
+				return errors.New("the process that runs the commands has ended\nhint: run the same command again; nothing is lost")
+			}
+			if err := h.ended(background, e); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				next = time.Now()
+			}
+		}
+	}
+}
+
+// leave gives the lease of the node up.
+func (h *holder) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return h.Leases.Leave(ctx)
+}
+
+// turn renews the lease, and takes and gives back partitions. It reports whether all partitions of
+// the crawl are done. Errors of the servers are logged, and the next turn tries again.
+func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) {
+	begun := time.Now()
+	short, cancel := context.WithTimeout(ctx, h.TTL/3)
+	defer cancel()
+	err = h.Leases.Renew(short)
+	if err == nil {
+		h.renewed = begun
+		err = h.Runner.Alive(time.Since(begun))
+		if err != nil {
+			return false, err
+		}
+		done, err = h.share(ctx, leaving)
+	}
+	switch {
+	case errors.Is(err, ErrNameTaken), errors.Is(err, errPermanent):
+		return false, err
+	case err != nil && !h.warned:
+		h.Log.Warn("the servers do not answer: trying again; without them the commands are ended", "node", h.Node, "err", err)
+		h.warned = true
+	case err == nil && h.warned:
+		h.Log.Info("the servers answer again", "node", h.Node)
+		h.warned = false
+	}
+	return done, nil
+}
+
+// share gives back what falls to other nodes or, if the node leaves, everything, and takes what
+// falls to this one.
+func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error) {
+	nodes, err := h.Leases.Nodes(ctx)
+	if err != nil {
+		return false, err
+	}
+	if !slices.Equal(nodes, h.nodes) {
+		h.Log.Info("nodes", "crawl_nodes", nodes)
+		h.nodes = nodes
+	}
+	owners := assign(h.Partitions, nodes)
+	var wanted []int
+	for p, owner := range owners {
+		held := h.held[p]
+		switch mine := owner == h.Node && !leaving; {
+		case held == nil && mine:
+			wanted = append(wanted, p)
+		case held != nil && !mine && held.running && !held.leaving:
+			held.leaving = true
+			if err := h.Runner.Leave(p); err != nil {
+				return false, err
+			}
+		case held != nil && !mine && !held.running:
+			if err := h.release(ctx, p, false); err != nil {
+				return false, err
+			}
+		case held != nil && mine && !held.running && time.Now().After(held.retry):
+			if err := h.start(p, held); err != nil {
+				return false, err
+			}
+		}
+	}
+	if len(wanted) == 0 && len(h.held) > 0 || leaving {
+		return false, nil
+	}
+	finished, err := h.Leases.Done(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(finished) == h.Partitions && len(h.held) == 0 {
+		return true, nil
+	}
+	for _, p := range wanted {
+		if finished[p] {
+			continue
+		}
+		ok, err := h.Leases.Take(ctx, p)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		h.held[p] = new(holding)
+		if err := h.start(p, h.held[p]); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// start starts the command of a partition.
+func (h *holder) start(p int, held *holding) error {
+	if time.Since(h.renewed) > h.TTL/2 { // it would be killed soon
+		return nil
+	}
+	held.running, held.leaving, held.begun = true, false, time.Now()
+	h.Log.Info("starting", "partition", p, "node", h.Node)
+	return h.Runner.Start(p)
+}
+
+// ended takes note of the end of a command.
+func (h *holder) ended(ctx context.Context, e Exit) error {
+	held := h.held[e.Partition]
+	if held == nil || !held.running {
+		return nil
+	}
+	held.running = false
+	switch {
+	case e.Status == 0, held.leaving:
+		h.Log.Info("ended", "partition", e.Partition, "status", e.Status, "node", h.Node)
+		err := h.release(ctx, e.Partition, e.Status == 0)
+		if err != nil { // the next turn tries again
+			h.Log.Warn("the partition was not given back", "partition", e.Partition, "err", err)
+		}
+		return nil
+	case time.Since(h.renewed) > h.TTL/2: // it was killed, because the servers do not answer
+		delete(h.held, e.Partition)
+		return nil
+	case time.Since(held.begun) > longEnough:
+		held.failures = 0
+	}
+	held.failures++
+	if held.failures == mostFailures {
+		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: mend what its messages say, and run the same command again; nothing is lost", e.Partition, mostFailures, e.Status)
+	}
+	wait := min(time.Second<<held.failures, longestBackoff)
+	held.retry = time.Now().Add(wait)
+	h.Log.Warn("the command has failed: starting it again", "partition", e.Partition, "status", e.Status, "seconds", int(wait.Seconds()))
+	return nil
+}
+
+func (h *holder) release(ctx context.Context, p int, done bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	err := h.Leases.Release(ctx, p, done)
+	if err == nil {
+		delete(h.held, p)
+	}
+	return err
+}
+
+// assign returns the node of each partition, "" if there are no nodes. Each node has a weight for each
+// partition, a hash of both, and a partition goes to the node with the highest weight (rendezvous
+// hashing), among those that have fewer than their share. So when a node comes or goes, few of the
+// other nodes' partitions move.
+func assign(partitions int, nodes []string) []string {
+	owners := make([]string, partitions)
+	if len(nodes) == 0 {
+		return owners
+	}
+	share := (partitions + len(nodes) - 1) / len(nodes)
+	count := map[string]int{}
+	for p := range owners {
+		best := uint64(0)
+		for _, node := range nodes {
+			if count[node] == share {
+				continue
+			}
+			if w := partition.Mix(partition.Hash(node) ^ partition.Mix(uint64(p)+1)); owners[p] == "" || w > best || w == best && node < owners[p] {
+				owners[p], best = node, w
+			}
+		}
+		count[owners[p]]++
+	}
+	return owners
+}

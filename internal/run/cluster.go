@@ -1,0 +1,181 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/partition"
+)
+
+// This file has what is different in a crawl on several machines. The run directory of a node has the
+// settings, the stages and the topic. Under partitions it has a run directory for each partition
+// that the node has held: a steady crawl whose last stage is exchange pass.
+
+// Cluster is the part of the settings that says where a crawl on several machines runs.
+type Cluster struct {
+	Exchange   []string // flags of exchange: how to reach the servers
+	Crawl      string   // its name there; "" if the crawl runs on this machine alone
+	Node       string   // the name of this machine
+	Partitions int
+	Lag        int
+	Share      string
+	Partition  string // p/P, in the run directory of a partition
+}
+
+// CrawlLog is the file of a partition's run directory that has what its crawl says.
+const CrawlLog = "crawl.log"
+
+// partitionsDir is the directory of the run directories of partitions.
+const partitionsDir = "p"
+
+// PartitionDir returns the run directory of a partition of a node.
+func (d Dir) PartitionDir(p int) Dir { return Dir(d.Path(partitionsDir, fmt.Sprintf("%03d", p))) }
+
+// nodeStop returns the stop file of the node of a partition's run directory.
+func (d Dir) nodeStop() string { return d.Path("..", "..", StopFile) }
+
+// inCluster reports whether the crawl runs on several machines.
+func (s *Settings) inCluster() bool { return s.Crawl != "" }
+
+// exchangeCommand returns the command for a subcommand of exchange, with the flags for the crawl.
+func (s *Settings) exchangeCommand(subcommand string) string {
+	command := subcommand
+	for _, f := range s.Exchange {
+		command += " " + Quote(f)
+	}
+	return command + " -crawl " + Quote(s.Crawl)
+}
+
+// passCommand returns the last stage of a partition.
+func (s *Settings) passCommand(prefix string) string {
+	return Quote(prefix+"exchange") + " " + s.exchangeCommand("pass") + " -node " + Quote(s.Node) + ` -partition "$SPOOR_PARTITION" -state ` + inRun("evolve") + " -windows " + inRun(generations)
+}
+
+// local are the settings of which each node has its own: they are commands, files of the machine and
+// how to reach servers, and none is taken from other machines.
+var local = []string{"archive", "search", "seed-query", "live", "watch", "replaced", "stage", "steady", "exchange", "node", "partition"}
+
+// SaveShared writes the settings that all nodes share to the directory d.
+func (s *Settings) SaveShared(d Dir) error {
+	shared := new(Settings)
+	if err := shared.Join(s, nil); err != nil {
+		return err
+	}
+	return shared.save(d)
+}
+
+// Join takes the settings that all nodes share from others, and returns an error if one is given and
+// differs.
+func (s *Settings) Join(others *Settings, given map[string]bool) error {
+	isGiven := func(key string) bool { return given[key] && !slices.Contains(local, key) }
+	if words := others.differences(s, isGiven); len(words) > 0 {
+		return faultf(statusMisuse, "the crawl %s was begun with other settings: %s\nhint: leave them out to join it; another crawl needs another -name", others.Crawl, words[0])
+	}
+	for _, f := range settings {
+		if slices.Contains(local, f.key) {
+			continue
+		}
+		if err := f.put(s, f.get(others)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharedFiles are the files of a node's run directory that all nodes share.
+var sharedFiles = []string{Topic, Prior, ScopeFile}
+
+// SharedFiles returns the files of a run directory that all nodes share.
+func (d Dir) SharedFiles() (names []string) {
+	for _, name := range sharedFiles {
+		if exists(d.Path(name)) {
+			names = append(names, d.Path(name))
+		}
+	}
+	return names
+}
+
+// OpenPartition opens the run directory of a partition of a node. What the directory lacks is
+// restored from the stream. The directory is locked as long as the returned file is open in any
+// process.
+func (o *Opener) OpenPartition(ctx context.Context, node Dir, p partition.Partition) (d Dir, hold *os.File, err error) {
+	s, err := node.LoadSettings()
+	if err != nil {
+		return "", nil, err
+	}
+	if s == nil || s.Partitions != p.Of {
+		return "", nil, faultf(statusMisuse, "%s is not the directory of a node of a crawl with %d partitions", node, p.Of)
+	}
+	d = node.PartitionDir(p.Number)
+	for _, name := range []string{generations, "frontier", "evolve", "fetch", "warc"} {
+		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
+			return "", nil, cannotWrite(d, err)
+		}
+	}
+	if err := d.requirePlainFiles(); err != nil {
+		return "", nil, err
+	}
+	if hold, err = d.Hold(); err != nil {
+		return "", nil, err
+	}
+	s.Partition = p.String()
+	if err := errors.Join(copyFiles(node, d, append(slices.Clone(sharedFiles), StagesFile)), s.save(d)); err != nil {
+		return "", nil, errors.Join(err, hold.Close())
+	}
+	return d, hold, o.restore(ctx, d, s)
+}
+
+// copyFiles copies those of the files that exist.
+func copyFiles(from, to Dir, names []string) error {
+	for _, name := range names {
+		b, err := atomicfile.ReadFile(from.Path(name), maxScope)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(to.Path(name), b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore adds to the run directory of a partition what it lacks.
+func (o *Opener) restore(ctx context.Context, d Dir, s *Settings) error {
+	command := Quote(o.Prefix+"exchange") + " " + s.exchangeCommand("restore") + " -partition " + s.Partition +
+		" -store " + inRun("frontier") + " -state " + inRun("evolve") + " -windows " + inRun(generations)
+	if s.Traps {
+		command += " -traps"
+	}
+	if len(s.Scope) > 0 {
+		command += " " + scopeFlag
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", "exec "+command)
+	cmd.Env = append(os.Environ(), "SPOOR_RUN="+string(d))
+	cmd.Stderr = o.Stderr
+	if err := cmd.Run(); err != nil {
+		status, err := childStatus(ctx, err)
+		if err != nil {
+			return err
+		}
+		return faultf(status, "the partition %s was not restored: see above", s.Partition)
+	}
+	return nil
+}
+
+// checkCluster returns an error for settings and stages that a crawl on several machines does not
+// support.
+func (s *Settings) checkCluster(stages Stages) error {
+	if s.Search != "" || s.SeedQuery != "" || stages.find("search") != nil {
+		return faultf(statusMisuse, "-cluster cannot be used with a search: what queries cost is known too late to share -pages")
+	}
+	return nil
+}
