@@ -89,6 +89,7 @@ const (
 type holder struct {
 	*Holder
 	held    map[int]*holding
+	begun   time.Time
 	renewed time.Time // the last time
 	warned  bool
 	nodes   []string
@@ -97,14 +98,15 @@ type holder struct {
 // Run takes the partitions that fall to the node and runs their commands until the crawl is done.
 // If ctx is done, it asks the commands to end, gives the partitions back and returns the cause.
 func (o *Holder) Run(ctx context.Context) error {
-	h := &holder{Holder: o, held: map[int]*holding{}}
+	h := &holder{Holder: o, held: map[int]*holding{}, begun: time.Now()}
 	background := context.WithoutCancel(ctx)
-	tick := time.NewTicker(h.TTL / 3)
-	defer tick.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	leave := ctx.Done()
-	for next := time.Now(); ; {
-		if !time.Now().Before(next) {
-			next = time.Now().Add(h.TTL / 3)
+	for {
+		select {
+		case <-next.C:
+			next.Reset(h.TTL / 3)
 			done, err := h.turn(background, ctx.Err() != nil)
 			switch {
 			case err != nil:
@@ -114,12 +116,9 @@ func (o *Holder) Run(ctx context.Context) error {
 			case done:
 				return h.leave(background)
 			}
-		}
-		select {
-		case <-tick.C:
 		case <-leave:
 			leave = nil
-			next = time.Now()
+			next.Reset(0)
 		case e, ok := <-h.Runner.Exits():
 			if !ok {
 				return errors.New("the process that runs the commands has ended\nhint: run the same command again; nothing is lost")
@@ -127,8 +126,8 @@ func (o *Holder) Run(ctx context.Context) error {
 			if err := h.ended(background, e); err != nil {
 				return err
 			}
-			if ctx.Err() != nil {
-				next = time.Now()
+			if ctx.Err() != nil || e.Status == 0 {
+				next.Reset(0)
 			}
 		}
 	}
@@ -157,6 +156,7 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 		done, err = h.share(ctx, leaving)
 	}
 	switch {
+	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by this node before it was killed
 	case errors.Is(err, ErrNameTaken), errors.Is(err, errPermanent):
 		return false, err
 	case err != nil && !h.warned:
@@ -177,7 +177,7 @@ func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error)
 		return false, err
 	}
 	if !slices.Equal(nodes, h.nodes) {
-		h.Log.Info("nodes", "crawl_nodes", nodes)
+		h.Log.Info("nodes have changed", "nodes", nodes)
 		h.nodes = nodes
 	}
 	owners := assign(h.Partitions, nodes)

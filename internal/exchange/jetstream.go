@@ -92,14 +92,17 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 	defer cancel()
 	for {
 		_, err := s.js.Stream(ctx, config.Name)
-		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) {
+		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, context.DeadlineExceeded) {
 			return s.explain(err)
 		}
 		create, done := context.WithTimeout(ctx, 4*time.Second) // creating it on several clients at once can time out
 		_, err = s.js.CreateStream(create, config)
 		done()
-		if err == nil || !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+		switch {
+		case err == nil || !errors.Is(err, context.DeadlineExceeded):
 			return s.explain(err)
+		case ctx.Err() != nil:
+			return fmt.Errorf("creating the stream %s: the servers do not answer: %w\nhint: JetStream needs more than half of the servers of a cluster", config.Name, err)
 		}
 	}
 }

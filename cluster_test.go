@@ -1,0 +1,378 @@
+//go:build linux
+
+package spoor_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var clusters = flag.Int("clusters", 2, "how many crawls on several nodes are disturbed at random")
+
+// natsServers are three NATS servers, each a process, that store every message on all three.
+type natsServers struct {
+	dir, program string
+	ports        []int
+	running      []*exec.Cmd
+}
+
+// freePorts returns ports that nobody listens on.
+func freePorts(t *testing.T, n int) (ports []int) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+func startServers(t *testing.T) *natsServers {
+	t.Helper()
+	s := &natsServers{dir: t.TempDir(), running: make([]*exec.Cmd, 3)}
+	s.program = filepath.Join(s.dir, "nats-server")
+	build := exec.Command("go", "build", "-o", s.program, "github.com/nats-io/nats-server/v2")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building nats-server: %v\n%s", err, out)
+	}
+	s.ports = freePorts(t, 6)
+	for i := range s.running {
+		s.start(t, i)
+	}
+	t.Cleanup(func() {
+		for i := range s.running {
+			s.kill(i)
+		}
+	})
+	return s
+}
+
+func (s *natsServers) url() string {
+	var list []string
+	for _, port := range s.ports[:3] {
+		list = append(list, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return strings.Join(list, ",")
+}
+
+// start starts a server with the configuration of doc/cluster.md, without TLS.
+func (s *natsServers) start(t *testing.T, i int) {
+	t.Helper()
+	if s.running[i] != nil {
+		return
+	}
+	var routes []string
+	for _, port := range s.ports[3:] {
+		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", port))
+	}
+	config := fmt.Sprintf("server_name: s%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: spoor, listen: 127.0.0.1:%d, routes: [%s] }\n",
+		i, s.ports[i], filepath.Join(s.dir, strconv.Itoa(i)), s.ports[3+i], strings.Join(routes, ", "))
+	name := filepath.Join(s.dir, fmt.Sprintf("%d.conf", i))
+	if err := os.WriteFile(name, []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.OpenFile(name+".log", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(s.program, "-c", name)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.running[i] = cmd
+}
+
+func (s *natsServers) kill(i int) {
+	if s.running[i] != nil {
+		s.running[i].Process.Kill()
+		s.running[i].Wait()
+		s.running[i] = nil
+	}
+}
+
+// A clusterCrawl is a crawl on several nodes.
+type clusterCrawl struct {
+	*crawl
+	servers *natsServers
+	name    string
+	lag     int
+	nodes   map[string]*node
+}
+
+// A node is a process crawl -cluster, with all that it has started.
+type node struct {
+	cmd   *exec.Cmd
+	ended chan error
+	said  string
+}
+
+const nodeMark = "SPOOR_TEST_NODE="
+
+func (c *clusterCrawl) nodeDir(name string) string { return filepath.Join(c.dir, c.name, name) }
+
+// join starts a node. The first one brings the seeds; it may come again.
+func (c *clusterCrawl) join(t *testing.T, name string) {
+	t.Helper()
+	if c.nodes[name] != nil {
+		return
+	}
+	dir := c.nodeDir(name)
+	args := []string{c.args[0], "-run", dir, "-node", name}
+	archive := c.args[slices.Index(c.args, "-archive")+1]
+	begun := len(c.nodes) > 0 || name != "a"
+	switch _, err := os.Stat(filepath.Join(dir, "settings")); {
+	case err == nil:
+		args = []string{c.args[0], "-run", dir}
+	case begun:
+		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-archive", archive)
+	default:
+		args = append(args, c.args[1:]...)
+		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-partitions", "4", "-size", "4", "-lag", strconv.Itoa(c.lag), "-pages", "150")
+	}
+	n := &node{cmd: exec.Command("bash", args...), ended: make(chan error, 1), said: filepath.Join(c.dir, c.name+"-"+name+".log")}
+	log, err := os.OpenFile(n.said, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	n.cmd.Dir, n.cmd.Env, n.cmd.Stdout, n.cmd.Stderr = c.dir, append(slices.Clone(c.env), nodeMark+c.name+"/"+name), log, log
+	n.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := n.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c.nodes[name] = n
+	go func() { n.ended <- n.cmd.Wait() }()
+}
+
+// processes returns the processes of a node, without those that are ending.
+func (c *clusterCrawl) processes(name string) (pids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err == nil && slices.Contains(strings.Split(string(env), "\x00"), nodeMark+c.name+"/"+name) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// signal sends a signal to all processes of a node, also those that are started meanwhile.
+func (c *clusterCrawl) signal(name string, sig syscall.Signal) {
+	for range 3 {
+		for _, pid := range c.processes(name) {
+			syscall.Kill(pid, sig)
+		}
+	}
+}
+
+// kill kills a node, with its disk or without.
+func (c *clusterCrawl) kill(t *testing.T, name string, disk bool) {
+	t.Helper()
+	n := c.nodes[name]
+	for begun := time.Now(); len(c.processes(name)) > 0; time.Sleep(10 * time.Millisecond) {
+		c.signal(name, syscall.SIGKILL)
+		if time.Since(begun) > 30*time.Second {
+			t.Fatalf("node %s does not die", name)
+		}
+	}
+	<-n.ended
+	delete(c.nodes, name)
+	if disk {
+		if err := os.RemoveAll(c.nodeDir(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// disturb does something at random to the nodes or the servers, and returns what.
+func (c *clusterCrawl) disturb(t *testing.T, rng *rand.Rand) string {
+	t.Helper()
+	var alive []string
+	for name := range c.nodes {
+		alive = append(alive, name)
+	}
+	slices.Sort(alive)
+	name := string(rune('a' + rng.IntN(4)))
+	if len(alive) > 0 && rng.IntN(8) > 0 {
+		name = alive[rng.IntN(len(alive))]
+	}
+	sleep := func(most time.Duration) { time.Sleep(time.Duration(rng.Int64N(int64(most)))) }
+	if c.nodes[name] == nil {
+		c.join(t, name)
+		return "join"
+	}
+	switch k := rng.IntN(10); {
+	case k < 2:
+		disk := k == 1
+		c.kill(t, name, disk)
+		if sleep(time.Second); rng.IntN(2) == 0 || len(c.nodes) == 0 {
+			c.join(t, name)
+		}
+		return map[bool]string{false: "kill node", true: "kill node and disk"}[disk]
+	case k < 5:
+		pids := c.processes(name)
+		if len(pids) > 0 {
+			syscall.Kill(pids[rng.IntN(len(pids))], syscall.SIGKILL)
+		}
+		return "kill process"
+	case k == 5:
+		c.signal(name, syscall.SIGSTOP)
+		time.Sleep(3500 * time.Millisecond) // the lease is 3 s
+		c.signal(name, syscall.SIGCONT)
+		return "stop"
+	case k == 6:
+		c.nodes[name].cmd.Process.Signal(syscall.SIGTERM)
+		return "leave"
+	}
+	n := 1 + rng.IntN(3)
+	first := rng.IntN(3)
+	for i := range n {
+		c.servers.kill((first + i) % 3)
+	}
+	sleep(time.Second)
+	for i := range n {
+		c.servers.start(t, (first+i)%3)
+	}
+	return fmt.Sprintf("kill %d servers", n)
+}
+
+// finish waits until a node says that the crawl is over. Nodes that have ended otherwise start again.
+func (c *clusterCrawl) finish(t *testing.T, until time.Time, disturb func()) {
+	t.Helper()
+	for {
+		for name, n := range c.nodes {
+			select {
+			case err := <-n.ended:
+				delete(c.nodes, name)
+				if err == nil {
+					return
+				}
+			default:
+			}
+		}
+		if len(c.nodes) == 0 {
+			c.join(t, "a")
+		}
+		if time.Now().After(until) {
+			for name := range c.nodes {
+				words, _ := os.ReadFile(c.nodes[name].said)
+				t.Logf("node %s says:\n%s", name, lastLines(words, 30))
+				c.kill(t, name, false)
+			}
+			t.Fatalf("crawl %s does not end", c.name)
+		}
+		disturb()
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func lastLines(b []byte, n int) []byte {
+	lines := bytes.SplitAfter(b, []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-n):], nil)
+}
+
+// exports returns the export of each partition's store, restored from the stream.
+func (c *clusterCrawl) exports(t *testing.T) (list [4]string) {
+	t.Helper()
+	for p := range list {
+		store := fmt.Sprintf("%s/restored%d", c.name, p)
+		out := c.shell(t, fmt.Sprintf("exchange restore -to %s -crawl %s -partition %d/4 -store %s 2>/dev/null; frontier export -store %[4]s | sort", c.servers.url(), c.name, p, store))
+		list[p] = lastUnleased(out)
+	}
+	return list
+}
+
+// The same partitions fetch the same pages, whatever the number of nodes and whatever is killed:
+// nodes with and without their disk, any process, servers, all of them; and whoever stalls beyond its
+// lease, joins or leaves.
+func TestADisturbedClusterFetchesTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	servers := startServers(t)
+	type reference struct {
+		digest  string
+		spent   int
+		exports [4]string
+	}
+	var references [2]*reference
+	c := newCrawl(t, "bestfirst")
+	counts := map[string]int{}
+	for i := range *clusters + 2 {
+		undisturbed := i < 2
+		c := &clusterCrawl{crawl: c, servers: servers, name: fmt.Sprintf("c%d", i), lag: i % 2, nodes: map[string]*node{}}
+		rng := rand.New(rand.NewPCG(*seed, uint64(i)))
+		c.join(t, "a")
+		var did []string
+		disturbances := 3 + rng.IntN(6)
+		next := time.Now().Add(time.Duration(500+rng.IntN(1500)) * time.Millisecond)
+		c.finish(t, time.Now().Add(5*time.Minute), func() {
+			if undisturbed || len(did) == disturbances || time.Now().Before(next) {
+				return
+			}
+			what := c.disturb(t, rng)
+			did = append(did, what)
+			counts[what]++
+			next = time.Now().Add(time.Duration(rng.IntN(1500)) * time.Millisecond)
+		})
+		for name := range c.nodes { // they end too
+			select {
+			case err := <-c.nodes[name].ended:
+				if err != nil {
+					words, _ := os.ReadFile(c.nodes[name].said)
+					t.Logf("node %s: %v\n%s", name, err, lastLines(words, 10))
+				}
+				delete(c.nodes, name)
+			case <-time.After(time.Minute):
+				t.Errorf("crawl %s is over, and node %s does not end", c.name, name)
+				c.kill(t, name, false)
+			}
+		}
+		var st struct {
+			Spent  int
+			Digest string
+		}
+		if err := json.Unmarshal(c.shell(t, "exchange status -to "+servers.url()+" -crawl "+c.name), &st); err != nil {
+			t.Fatal(err)
+		}
+		exports := c.exports(t)
+		if undisturbed {
+			references[i] = &reference{st.Digest, st.Spent, exports}
+			if st.Spent != 150 && shared() != "" {
+				t.Errorf("%d pages, not 150", st.Spent)
+			}
+			continue
+		}
+		want := references[c.lag]
+		if st.Digest != want.digest || st.Spent != want.spent || exports != want.exports {
+			t.Errorf("-seed %d crawl %d (lag %d): digest %s instead of %s, %d pages instead of %d, exports equal: %v; after %s",
+				*seed, i, c.lag, st.Digest, want.digest, st.Spent, want.spent, exports == want.exports, strings.Join(did, ", "))
+		}
+		t.Logf("crawl %d, lag %d: %s", i, c.lag, strings.Join(did, ", "))
+		os.RemoveAll(filepath.Join(c.dir, c.name))
+	}
+	t.Logf("-clusters %d -seed %d: digests %s and %s; %v", *clusters, *seed, references[0].digest, references[1].digest, counts)
+}
