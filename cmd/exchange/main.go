@@ -215,7 +215,7 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 		fs.IntVar(&n.Pages, "pages", 0, "end when the cost reaches `n`; 0 is no limit")
 		fs.IntVar(&n.Generations, "generations", 0, "end after `n` generations; 0 is no limit")
 		fs.IntVar(&n.Lag, "lag", 0, "wait only for the generation `S` before the last one, 0 to 16")
-		fs.StringVar(&n.Share, "share", exchange.ByPriority, "give partitions addresses by the `rule` priority (the highest priorities of all; for strategies whose priorities compare) or reward (in proportion to the relevant pages found lately)")
+		fs.StringVar(&n.Share, "share", exchange.ByPriority, "give partitions addresses by the `rule` priority (the highest priorities of all; for strategies whose priorities compare) or reward (in proportion to the share of relevant pages found lately)")
 		fs.IntVar(&c.replicas, "replicas", 1, "store each message on `n` servers: 3 survive the loss of one")
 		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`, which the servers reserve; a crawl waits while it is full")
 		fs.Var(&c.files, "file", "publish a `file` for all nodes, such as the topic (repeatable)")

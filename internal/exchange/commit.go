@@ -23,7 +23,7 @@ const maxCommit = 1 << 20
 // How the partitions share the addresses of a generation.
 const (
 	ByPriority = "priority" // the highest priorities of all partitions
-	ByReward   = "reward"   // in proportion to the relevant pages that partitions found lately
+	ByReward   = "reward"   // in proportion to the share of relevant pages that partitions found lately
 )
 
 // Settings are the settings of a crawl, the same for all its partitions. They are in the first

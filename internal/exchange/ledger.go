@@ -44,7 +44,7 @@ func (l *ledger) missing(g int) (list []int) {
 func (l *ledger) history() int { return max(rewarded, run.MostEmpty*(l.s.Lag+1)) }
 
 // rewarded is the number of generations whose relevant pages count in shares by reward.
-const rewarded = 3
+const rewarded = 10
 
 // first returns the first generation that the decision about generation next depends on.
 func (l *ledger) first(next int) int { return max(1, next-1-l.s.Lag-l.history()) }
@@ -176,7 +176,7 @@ func (l *ledger) total(g int) int {
 func (l *ledger) share(next, known int) decision {
 	d := decision{total: l.total(next)}
 	if known < 1 {
-		d.n = shareByReward(d.total, make([]int, l.s.Partitions))
+		d.n = shareByReward(next, d.total, make([]int, l.s.Partitions), make([]int, l.s.Partitions))
 		return d
 	}
 	if l.s.Share == ByPriority {
@@ -186,14 +186,14 @@ func (l *ledger) share(next, known int) decision {
 		}
 		d.n = shareByPriority(d.total, best)
 	} else {
-		reward := make([]int, l.s.Partitions)
+		reward, cost := make([]int, l.s.Partitions), make([]int, l.s.Partitions)
 		for g := known; g > known-rewarded && g >= 1; g-- {
 			for p, c := range l.commits[g] {
 				reward[p] += c.Relevant
+				cost[p] += c.Cost
 			}
 		}
-		d.n = shareByReward(d.total, reward)
+		d.n = shareByReward(next, d.total, reward, cost)
 	}
-	atLeastOne(d.n)
 	return d
 }

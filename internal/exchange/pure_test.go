@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,21 +18,21 @@ func TestSharesAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
 		partitions, total := 1+rng.IntN(20), rng.IntN(100)
-		best, reward := make([][]float64, partitions), make([]int, partitions)
+		best, reward, cost := make([][]float64, partitions), make([]int, partitions), make([]int, partitions)
 		for p := range partitions {
 			for range rng.IntN(30) {
 				best[p] = append(best[p], float64(rng.IntN(5)))
 			}
 			sortDescending(best[p])
-			reward[p] = rng.IntN(50)
+			cost[p] = rng.IntN(50)
+			reward[p] = rng.IntN(cost[p] + 1)
 		}
-		for _, n := range [][]int{shareByPriority(total, best), shareByReward(total, reward)} {
-			atLeastOne(n)
-			got, least, most := 0, n[0], n[0]
+		for _, n := range [][]int{shareByPriority(total, best), shareByReward(rng.IntN(1e6), total, reward, cost)} {
+			got := 0
 			for _, k := range n {
-				got, least, most = got+k, min(least, k), max(most, k)
+				got += k
 			}
-			if got != total || least < 0 || least == 0 && most > 1 {
+			if got != total || slices.Min(n) < 0 {
 				t.Fatalf("%d addresses are shared as %v", total, n)
 			}
 		}
@@ -45,15 +46,29 @@ func TestSharesByPriority(t *testing.T) {
 		want  []int
 	}{
 		{4, [][]float64{{9, 8, 1}, {7, 7, 7}}, []int{2, 2}},
-		{3, [][]float64{{1, 1}, {1, 1}}, []int{2, 1}}, // equal priorities: the lower number
+		{3, [][]float64{{1, 1, 1}, {1, 1}}, []int{2, 1}}, // equal priorities: in turn
 		{5, [][]float64{{3}, nil, nil}, []int{3, 1, 1}},
 	} {
 		if got := shareByPriority(c.total, c.best); !equal(got, c.want) {
 			t.Errorf("%v of %d: %v instead of %v", c.best, c.total, got, c.want)
 		}
 	}
-	if got := shareByReward(10, []int{0, 7, 1}); !equal(got, []int{1, 7, 2}) { // weights 1, 8, 2 of 11
-		t.Errorf("by reward: %v", got)
+}
+
+// Shares by reward are in proportion to the share of relevant pages, in the mean of many generations
+// also where they are less than one.
+func TestSharesByReward(t *testing.T) {
+	sum := make([]int, 3)
+	for g := range 1000 {
+		for p, n := range shareByReward(g, 2, []int{0, 70, 10}, []int{39, 99, 99}) { // 0.01, 0.70 and 0.10, about
+			sum[p] += n
+		}
+	}
+	if total := sum[0] + sum[1] + sum[2]; total != 2000 || sum[0] < 1 || sum[0] > 40 || sum[1] < 1650 || sum[2] < 200 || sum[2] > 270 {
+		t.Errorf("by reward: %v", sum)
+	}
+	if got := shareByReward(7, 5, []int{0}, []int{0}); !equal(got, []int{5}) {
+		t.Errorf("one partition: %v", got)
 	}
 }
 

@@ -2,28 +2,29 @@ package exchange
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
 // share divides total addresses among partitions. The sum of the result is total.
 
 // shareByPriority gives every partition as many addresses as it has of the highest priorities of
-// all partitions; best holds the priorities that wait, in descending order. Of equal priorities
-// those of the partition with the lower number come first. What remains, if fewer addresses wait,
+// all partitions; best holds the priorities that wait, in descending order. Equal priorities are taken
+// from one partition after the other. What remains, if fewer addresses wait,
 // is divided evenly: a partition may get addresses from others in the meantime.
 func shareByPriority(total int, best [][]float64) []int {
 	type waiting struct {
-		priority  float64
-		partition int
+		priority         float64
+		place, partition int
 	}
 	var all []waiting
 	for p, priorities := range best {
-		for _, priority := range priorities[:min(total, len(priorities))] {
-			all = append(all, waiting{priority, p})
+		for i, priority := range priorities[:min(total, len(priorities))] {
+			all = append(all, waiting{priority, i, p})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b waiting) int {
-		return cmp.Or(cmpFloat(b.priority, a.priority), cmp.Compare(a.partition, b.partition))
+		return cmp.Or(cmpFloat(b.priority, a.priority), cmp.Compare(a.place, b.place), cmp.Compare(a.partition, b.partition))
 	})
 	n := make([]int, len(best))
 	for _, w := range all[:min(total, len(all))] {
@@ -33,48 +34,33 @@ func shareByPriority(total int, best [][]float64) []int {
 	return n
 }
 
-// shareByReward divides total in proportion to 1 + reward, by largest remainders; of equal
-// remainders that of the partition with the lower number comes first.
-func shareByReward(total int, reward []int) []int {
-	weights := int64(0)
-	for _, r := range reward {
-		weights += 1 + int64(r)
+// shareByReward divides total in proportion to the share of relevant pages among those that each
+// partition has fetched lately, where one page with the mean of all counts as fetched too. A
+// partition whose part is a fraction gets one address more in some generations: the places of the
+// addresses on the line of all parts are shifted with the generation, by the golden ratio.
+func shareByReward(generation, total int, reward, cost []int) []int {
+	const golden = 0.6180339887498949
+	allReward, allCost := 0, 0
+	for p := range reward {
+		allReward += reward[p]
+		allCost += cost[p]
 	}
+	mean := float64(allReward+1) / float64(allCost+1)
+	end := make([]float64, len(reward)) // of each partition's part on the line
+	sum := 0.0
+	for p := range end {
+		sum += (float64(reward[p]) + mean) / float64(cost[p]+1)
+		end[p] = sum
+	}
+	shift := float64(float64(generation) * golden)
+	shift -= math.Floor(shift)
 	n := make([]int, len(reward))
-	remainders := make([]int64, len(reward))
-	order := make([]int, len(reward))
-	left := total
-	for p, r := range reward {
-		product := int64(total) * (1 + int64(r))
-		n[p], remainders[p], order[p] = int(product/weights), product%weights, p
-		left -= n[p]
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainders[b], remainders[a]) })
-	for _, p := range order[:left] { // fewer remainders are positive than there are partitions
-		n[p]++
+	before := 0
+	for p := range n {
+		place := int(shift + float64(float64(total)*(end[p]/sum)))
+		n[p], before = place-before, place
 	}
 	return n
-}
-
-// atLeastOne moves addresses from the partitions with the most to those without any, as long as
-// there are any to move, because a partition that fetches nothing discovers nothing.
-func atLeastOne(n []int) {
-	for p := range n {
-		if n[p] > 0 {
-			continue
-		}
-		most := 0
-		for q := range n {
-			if n[q] > n[most] {
-				most = q
-			}
-		}
-		if n[most] < 2 {
-			return
-		}
-		n[most]--
-		n[p]++
-	}
 }
 
 // addEvenly adds total to n, as evenly as possible.
