@@ -132,9 +132,11 @@ func readSmall(name string) ([]byte, error) {
 
 // A Generation is a generation that has scored pages.
 type Generation struct {
-	Number int
-	Scored string // the file with its pages
-	Stats  string // the file with its summary, which exists if the generation is committed
+	Number    int
+	Dir       Dir    // its run directory
+	Partition int    // 0 if the crawl runs on one machine
+	Scored    string // the file with its pages
+	Stats     string // the file with its summary, which exists if the generation is committed
 }
 
 // hadNoOutcome reports whether the summary of the generation says that it fetched nothing: earlier
@@ -158,7 +160,7 @@ func (d Dir) List() ([]Generation, error) {
 		if err != nil || n < 0 {
 			continue
 		}
-		g := Generation{n, d.Path(generations, e.Name(), Scored), d.Path(generations, e.Name(), Stats)}
+		g := Generation{Number: n, Dir: d, Scored: d.Path(generations, e.Name(), Scored), Stats: d.Path(generations, e.Name(), Stats)}
 		info, err := os.Stat(g.Scored)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
