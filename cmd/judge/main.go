@@ -4,9 +4,9 @@
 //
 // # Usage
 //
-//	judge -archive FILE... -labels FILE -label NAME [-seeds FILE] [flags] [RUN-DIR | FILE...] < records
-//	judge -graph FILE [-labels FILE] -label NAME [-seeds FILE] [flags] [RUN-DIR | FILE...] < records
-//	judge -topic FILE [flags] [RUN-DIR | FILE...] < records
+//	judge -archive FILE... -labels FILE -label NAME [-seeds FILE] [flags] [RUN-DIR... | FILE...] < records
+//	judge -graph FILE [-labels FILE] -label NAME [-seeds FILE] [flags] [RUN-DIR... | FILE...] < records
+//	judge -topic FILE [flags] [RUN-DIR... | FILE...] < records
 //	judge -budget -archive FILE... -labels FILE -label NAME -seeds FILE
 //	judge overlap [-relevant] [-t N] [-format ndjson|markdown] RUN RUN...
 //	judge table [flags] [FILE...]
@@ -20,6 +20,10 @@
 // Input: the records of a crawl in the order of fetching, as score writes them. If it is a
 // run directory of scripts/crawl, all its generations are read. A plain list of addresses is a
 // crawl that fetched one after the other.
+//
+// A crawl on several machines is judged as one crawl if the run directories of all its nodes
+// are given. Its order is by generation, then by partition. Generations that partitions lack are
+// logged: the crawl has not reached them, or a directory is missing.
 //
 // Output: every record unchanged (with -brief: without text, links and body), with
 //
@@ -64,7 +68,7 @@
 //
 // If an address redirects, its labels apply to the page that it leads to. Addresses outside the web
 // are counted in the log. Seeds are addresses or records, one a line; the default for a run
-// directory is its seeds.txt.
+// directory is its seeds.txt, for nodes the first one.
 //
 // # Measures
 //
@@ -149,7 +153,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"spoor/cmd/internal/filter"
@@ -196,7 +199,7 @@ func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return json.NewEncoder(stdout).Encode(l.judge.Budget())
 	}
-	if files, err = recordFiles(files); err != nil {
+	if files, err = recordFiles(files, log); err != nil {
 		return err
 	}
 	in, err := filter.Open(stdin, files)
@@ -255,8 +258,8 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 		}
 		return nil
 	}
-	if o.seeds == "" && len(files) == 1 && isRunDir(files[0]) {
-		if name := filepath.Join(files[0], "seeds.txt"); exists(name) {
+	if dirs := crawlDirs(files); o.seeds == "" && dirs != nil {
+		if name := dirs.Find("seeds.txt"); exists(name) {
 			o.seeds = name
 		}
 	}

@@ -4,15 +4,16 @@ package main
 const manual = `
 judge - measure a crawl by labels, against random crawls and a clairvoyant crawler
 
-Usage: judge -archive FILE... -labels FILE -label NAME [flags] [RUN-DIR|FILE...] < records
-       judge -graph FILE -label NAME [flags] [RUN-DIR|FILE...] < records
-       judge -topic FILE [flags] [RUN-DIR|FILE...] < records
+Usage: judge -archive FILE... -labels FILE -label NAME [flags] [RUN-DIR...|FILE...] < records
+       judge -graph FILE -label NAME [flags] [RUN-DIR...|FILE...] < records
+       judge -topic FILE [flags] [RUN-DIR...|FILE...] < records
        judge -budget -archive FILE... -labels FILE -label NAME -seeds FILE
        judge overlap RUN RUN...
        judge table [FILE...]
 
-In:   the records of a crawl in the order of fetching: a run directory of scripts/crawl,
-      records, or a plain list of addresses
+In:   the records of a crawl in the order of fetching: a run directory of scripts/crawl
+      (of a crawl on several machines, those of all nodes), records, or a plain list of
+      addresses
 Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, free) and
       spent, the cost so far; the measures on stderr and, with -summary, in a file: T, R,
       harvest, recall, auc, nauc, auc_clairvoyant, auc_bound, cost_50, relevant_hosts,

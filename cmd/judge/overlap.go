@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 
@@ -19,7 +20,8 @@ const overlapManual = ` judge overlap - compute the share of pages that two craw
 Usage: judge overlap [flags] RUN RUN...
 
 In:   run directories of scripts/crawl, or files of records (or addresses), one for each
-      crawl; in a judged directory, its verdicts.ndjson.zst or order.ndjson.zst
+      crawl; in a judged directory, its verdicts.ndjson.zst or order.ndjson.zst, which
+      a crawl with several nodes needs
 Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
       with -format markdown a table
 
@@ -56,7 +58,7 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case *cut < 0 || *cut > judge.MaxBudget:
 		return filter.Usagef("-t %d: want a number from 0 to %d", *cut, judge.MaxBudget)
 	}
-	names, crawls, err := crawlsByName(runs)
+	names, crawls, err := crawlsByName(runs, filter.Logger(stderr, "judge overlap", "text"))
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 
 // crawlsByName returns the names of crawls in the order of the arguments, and the files
 // with the records of each crawl by name. There are as many crawls of each name.
-func crawlsByName(args []string) (names []string, crawls map[string][][]string, err error) {
+func crawlsByName(args []string, log *slog.Logger) (names []string, crawls map[string][][]string, err error) {
 	crawls = map[string][][]string{}
 	for _, arg := range args {
 		name, path, named := strings.Cut(arg, "=")
@@ -91,7 +93,7 @@ func crawlsByName(args []string) (names []string, crawls map[string][][]string, 
 		}
 		files := []string{path}
 		if isRunDir(path) {
-			if files, err = briefFiles(path); err != nil {
+			if files, err = briefFiles(path, log); err != nil {
 				return nil, nil, err
 			}
 		}

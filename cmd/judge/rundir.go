@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,14 +18,29 @@ func isRunDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// scoredFiles returns the files with the records of a run directory, one a generation, in order.
-func scoredFiles(dir string) (files []string, err error) {
-	generations, err := run.Dir(dir).List()
+// crawlDirs returns the directories of the crawl that args are: one run directory, or nodes. It
+// returns nil if they are something else.
+func crawlDirs(args []string) (dirs run.Dirs) {
+	for _, arg := range args {
+		if !isRunDir(arg) || len(args) > 1 && !run.Dir(arg).IsNode() {
+			return nil
+		}
+		dirs = append(dirs, run.Dir(arg))
+	}
+	return dirs
+}
+
+// scoredFiles returns the files with the records of a crawl, in order.
+func scoredFiles(dirs run.Dirs, log *slog.Logger) (files []string, err error) {
+	generations, missing, err := dirs.List()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	if len(generations) == 0 {
-		return nil, fmt.Errorf("%s holds no generation that is scored\nhint: a run directory is what scripts/crawl -run DIR makes", dir)
+		return nil, fmt.Errorf("%s holds no generation that is scored\nhint: a run directory is what scripts/crawl -run DIR makes", string(dirs[0]))
+	}
+	for _, m := range missing {
+		log.Warn("generations are missing", "partitions", m.Partitions, "generations", m.Generations)
 	}
 	for _, g := range generations {
 		files = append(files, g.Scored)
@@ -32,11 +48,11 @@ func scoredFiles(dir string) (files []string, err error) {
 	return files, nil
 }
 
-// recordFiles returns the files to read for the arguments of judge: those of one run
-// directory, or the arguments themselves.
-func recordFiles(args []string) ([]string, error) {
-	if len(args) == 1 && isRunDir(args[0]) {
-		return scoredFiles(args[0])
+// recordFiles returns the files to read for the arguments of judge: those of one crawl, or the
+// arguments themselves.
+func recordFiles(args []string, log *slog.Logger) ([]string, error) {
+	if dirs := crawlDirs(args); dirs != nil {
+		return scoredFiles(dirs, log)
 	}
 	if i := slices.IndexFunc(args, isRunDir); i >= 0 {
 		return nil, filter.Usagef("%s is a run directory: one crawl is judged at a time", args[i])
@@ -45,11 +61,11 @@ func recordFiles(args []string) ([]string, error) {
 }
 
 // briefFiles returns the smallest files with what a run has fetched, in order.
-func briefFiles(dir string) ([]string, error) {
+func briefFiles(dir string, log *slog.Logger) ([]string, error) {
 	for _, name := range []string{"verdicts.ndjson.zst", "order.ndjson.zst"} {
 		if file := filepath.Join(dir, name); exists(file) {
 			return []string{file}, nil
 		}
 	}
-	return scoredFiles(dir)
+	return scoredFiles(run.Dirs{run.Dir(dir)}, log)
 }
