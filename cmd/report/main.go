@@ -16,6 +16,10 @@
 //	judge.json                        the summary of judge -summary
 //	verdicts.ndjson.zst               the records that judge -brief has written
 //
+// The run directories of the nodes of a crawl on several machines are one run. Its judge.json and
+// verdicts.ndjson.zst are in the directory that is given first. Generations that partitions lack are
+// logged.
+//
 // A RUN may also be what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst,
 // which has the brief records with their verdicts, log.ndjson, and the small files above.
 //
@@ -70,6 +74,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
 	"spoor/internal/report"
+	"spoor/internal/run"
 )
 
 const manual = `
@@ -81,6 +86,8 @@ Usage: report -o FILE RUN...
 In:   each RUN is one of
       - a run directory of scripts/crawl, whether the crawl has ended or not; judge.json
         (judge -summary) and verdicts.ndjson.zst (judge -brief) in it are optional
+      - the run directory of a node: all of them together are one crawl on several
+        machines
       - what scripts/compare keeps of a crawl (DIR/jobs/NAME)
       -results FILE has a line of JSON for each judged run, as scripts/compare writes them
 Out:  one self-contained HTML file: curves of harvest and recall, generations by
@@ -127,13 +134,14 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	log := filter.Logger(stderr, "report", format)
 	var page report.Page
 	records := 0
-	for i, name := range names(dirs) {
-		run, err := readRun(dirs[i], name, log)
+	crawls := groupNodes(dirs)
+	for i, name := range names(crawls) {
+		r, err := readRun(crawls[i], name, log)
 		if err != nil {
 			return err
 		}
-		records += run.Records
-		page.Runs = append(page.Runs, run)
+		records += r.Records
+		page.Runs = append(page.Runs, r)
 	}
 	if results != "" {
 		if page.Comparison, err = how.read(results, log); err != nil {
@@ -152,21 +160,41 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// names returns the names of runs on the page: the last element of the path, or the whole
-// path if several have the same last element.
-func names(dirs []string) []string {
+// groupNodes returns the directories of each crawl: all nodes belong to one crawl, and other directories
+// are crawls of their own.
+func groupNodes(dirs []string) (list []run.Dirs) {
+	nodes := -1
+	for _, name := range dirs {
+		dir := run.Dir(name)
+		isNode := dir.IsNode()
+		if isNode && nodes >= 0 {
+			list[nodes] = append(list[nodes], dir)
+			continue
+		}
+		if isNode {
+			nodes = len(list)
+		}
+		list = append(list, run.Dirs{dir})
+	}
+	return list
+}
+
+// names returns the names of crawls on the page: the last element of the path of the first directory, or
+// the whole path if several have the same last element.
+func names(crawls []run.Dirs) []string {
 	count := map[string]int{}
-	list := make([]string, len(dirs))
-	for i, dir := range dirs {
+	list := make([]string, len(crawls))
+	for i, dirs := range crawls {
+		dir := string(dirs[0])
 		list[i] = filepath.Base(dir)
 		if abs, err := filepath.Abs(dir); err == nil {
 			list[i] = filepath.Base(abs) // also for "."
 		}
 		count[list[i]]++
 	}
-	for i, dir := range dirs {
+	for i, dirs := range crawls {
 		if count[list[i]] > 1 {
-			list[i] = filepath.ToSlash(filepath.Clean(dir))
+			list[i] = filepath.ToSlash(filepath.Clean(string(dirs[0])))
 		}
 	}
 	return list

@@ -85,3 +85,25 @@ func TestFailedWriteLeavesNoFile(t *testing.T) {
 		t.Errorf("%v, %v", left, err)
 	}
 }
+
+func TestNamesOfNodesAreEscaped(t *testing.T) {
+	node := filepath.Join(t.TempDir(), "b\nlevel=INFO \x1b[31mc")
+	if err := os.MkdirAll(filepath.Join(node, "p", "001", "generations", "0001"), 0o777); err != nil {
+		t.Skip(err) // not every system has such names
+	}
+	for name, content := range map[string]string{"scored.ndjson.zst": "{\"url\":\"http://a.test/\",\"status_code\":200}\n", "stats.json": "{}\n"} {
+		if err := os.WriteFile(filepath.Join(node, "p", "001", "generations", "0001", name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var page, messages strings.Builder
+	if err := makeReport([]string{"-o", "-", node}, nil, &page, &messages); err != nil {
+		t.Fatal(err)
+	}
+	if said := messages.String(); !strings.Contains(said, `b\nlevel=INFO \x1b[31mc" partitions=0 generations=1`) || strings.Contains(said, "\x1b") || strings.Count(said, "\n") != 2 {
+		t.Errorf("%q", said)
+	}
+	if strings.Contains(page.String(), "\x1b") {
+		t.Error("the page has an escape character")
+	}
+}

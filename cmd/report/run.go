@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
@@ -19,12 +19,15 @@ import (
 // MiB.
 const maxSmall = 64 << 20
 
-// readRun reads a run directory.
-func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
+// readRun reads the directories of a crawl.
+func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) {
+	dir := string(dirs[0])
 	s := &report.Source{Name: name, Fault: warner(log, "run", dir)}
 	verdicts := "verdicts.ndjson.zst"
-	var err error
-	s.Generations, err = parts(dir)
+	generations, missing, err := dirs.List()
+	if err == nil {
+		s.Generations, err = parts(generations)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		verdicts = order
 		s.Generations, err = jobParts(dir)
@@ -35,29 +38,43 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, m := range missing {
+		log.Warn("generations are missing", "run", dir, "partitions", m.Partitions, "generations", m.Generations)
+	}
+	last := dirs[0] // a partition that has moved was interrupted in its former directory
+	if len(generations) > 0 {
+		last = generations[len(generations)-1].Dir
+	}
 	for _, small := range []struct {
 		name string
 		to   *[]byte
 	}{
-		{run.SettingsFile, &s.Settings}, {run.Topic, &s.Topic}, {run.StopReason, &s.StopReason}, {"judge.json", &s.Summary},
+		{dirs.Find(run.SettingsFile), &s.Settings}, {dirs.Find(run.Topic), &s.Topic},
+		{last.Path(run.StopReason), &s.StopReason}, {dirs[0].Path("judge.json"), &s.Summary},
 	} {
-		if *small.to, err = read(filepath.Join(dir, small.name)); err != nil {
+		if *small.to, err = read(small.name); err != nil {
 			return nil, err
 		}
 	}
 	for _, long := range []struct {
-		name string
-		to   *io.Reader
-	}{{run.StagesLog, &s.Stages}, {verdicts, &s.Verdicts}} {
-		f, err := filter.OpenRegular(filepath.Join(dir, long.name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		names []string
+		to    *io.Reader
+	}{{dirs.Files(run.StagesLog), &s.Stages}, {[]string{dirs[0].Path(verdicts)}, &s.Verdicts}} {
+		var files []io.Reader
+		for _, name := range long.names {
+			f, err := filter.OpenRegular(name)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			defer f.Close()
+			files = append(files, f, strings.NewReader("\n")) // the last line may be torn
 		}
-		if err != nil {
-			return nil, err
+		if files != nil {
+			*long.to = io.MultiReader(files...)
 		}
-		defer f.Close()
-		*long.to = f
 	}
 	r, err := report.Read(s)
 	if err != nil {
@@ -66,12 +83,8 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	return r, nil
 }
 
-// parts returns the generations of a run that have records.
-func parts(dir string) ([]report.Part, error) {
-	generations, err := run.Dir(dir).List()
-	if err != nil {
-		return nil, err
-	}
+// parts returns the parts of the report that generations are.
+func parts(generations []run.Generation) ([]report.Part, error) {
 	var list []report.Part
 	for _, g := range generations {
 		stats, err := read(g.Stats)

@@ -49,6 +49,8 @@ type collector struct {
 // generationCounts holds the counts of a generation.
 type generationCounts struct {
 	number            int
+	parts             []*Part
+	seconds           float64 // of the partition that took longest
 	fetched, relevant int
 	operators, niches map[int]pair // by id of the name
 	good              []bool       // by record: whether it is a relevant page
@@ -407,6 +409,7 @@ func (c *collector) generations(operators, niches []int) {
 		for _, t := range some {
 			g.Fetched += t.fetched
 			g.Relevant += t.relevant
+			c.run.Seconds += t.seconds
 			sum(brought, t.operators)
 			sum(lived, t.niches)
 		}

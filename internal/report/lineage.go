@@ -113,8 +113,9 @@ func (c *collector) backward() error {
 		if len(wanted) == 0 {
 			continue
 		}
-		t := &c.turns[i]
-		err := c.source.Generations[i].each(func(error) {}, func(at int, rec *wire.Record) {
+		t, at := &c.turns[i], -1
+		trace := func(rec *wire.Record) {
+			at++
 			if rec.Error != "" || rec.StatusCode == 0 {
 				return
 			}
@@ -129,9 +130,11 @@ func (c *collector) backward() error {
 				n.step.URL = name
 				found = append(found, n)
 			}
-		})
-		if err != nil {
-			return err
+		}
+		for _, p := range t.parts {
+			if err := p.each(func(error) {}, trace); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

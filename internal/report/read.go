@@ -23,13 +23,13 @@ type Source struct {
 	Summary     []byte    // the judge's, a JSON object
 	Stages      io.Reader // the log of the stages; nil if unknown
 	Verdicts    io.Reader // the judge's records, in the order of the run; nil without a judge
-	Generations []Part    // sorted by Number
+	Generations []Part    // sorted by Number; in a crawl on several machines, then by partition
 
 	// Fault is called for each error that affects only a part of the report.
 	Fault func(error)
 }
 
-// A Part holds the files of one generation.
+// A Part holds the files of one generation, or of one partition in a generation.
 type Part struct {
 	Number int
 	Stats  []byte                        // the crawl's summary of it, a JSON object; nil if the generation is not complete
@@ -104,8 +104,8 @@ const malformed = "malformed"
 // sections are the sections of records that the report reads.
 const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
 
-// each calls f with every record of the part and its index.
-func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
+// each calls f with every record of the part.
+func (p *Part) each(fault func(error), f func(*wire.Record)) error {
 	file, err := p.Open()
 	if err != nil {
 		return err
@@ -113,13 +113,12 @@ func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
 	defer file.Close()
 	r := wire.NewReader(file, sections)
 	var rec wire.Record
-	for i := 0; ; {
+	for {
 		err := r.Read(&rec)
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
 		switch {
 		case err == nil:
-			f(i, &rec)
-			i++
+			f(&rec)
 		case isBad:
 			fault(fmt.Errorf("generation %d: %w", p.Number, bad))
 		case errors.Is(err, io.EOF):
@@ -130,10 +129,14 @@ func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
 	}
 }
 
-// forward counts the records of a generation.
+// forward counts the records of a part.
 func (c *collector) forward(p *Part) error {
-	c.turns = append(c.turns, generationCounts{number: p.Number, operators: map[int]pair{}, niches: map[int]pair{}})
-	if err := p.each(c.malformed, func(_ int, rec *wire.Record) { c.add(rec) }); err != nil {
+	if len(c.turns) == 0 || c.turns[len(c.turns)-1].number != p.Number {
+		c.turns = append(c.turns, generationCounts{number: p.Number, operators: map[int]pair{}, niches: map[int]pair{}})
+	}
+	t := &c.turns[len(c.turns)-1]
+	t.parts = append(t.parts, p)
+	if err := p.each(c.malformed, c.add); err != nil {
 		return err
 	}
 	if len(p.Stats) == 0 {
@@ -144,7 +147,7 @@ func (c *collector) forward(p *Part) error {
 		c.fault(fmt.Errorf("generation %d: stats: %w", p.Number, err))
 		return nil
 	}
-	c.run.Seconds += max(0, stats.Seconds)
+	t.seconds = max(t.seconds, stats.Seconds)
 	return nil
 }
 
