@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -115,6 +118,7 @@ type clusterCrawl struct {
 	servers *natsServers
 	name    string
 	lag     int
+	live    []string // flags of a crawl of the live web, instead of an archive
 	nodes   map[string]*node
 }
 
@@ -137,16 +141,22 @@ func (c *clusterCrawl) join(t *testing.T, name string) {
 	}
 	dir := c.nodeDir(name)
 	args := []string{c.args[0], "-run", dir, "-node", name}
-	archive := c.args[slices.Index(c.args, "-archive")+1]
+	flags := c.live
+	if flags == nil {
+		flags = []string{"-archive", c.args[slices.Index(c.args, "-archive")+1]}
+	}
 	begun := len(c.nodes) > 0 || name != "a"
 	switch _, err := os.Stat(filepath.Join(dir, "settings")); {
 	case err == nil:
 		args = []string{c.args[0], "-run", dir}
 	case begun:
-		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-archive", archive)
+		args = append(append(args, "-cluster", c.servers.url(), "-name", c.name), flags...)
 	default:
 		args = append(args, c.args[1:]...)
-		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-partitions", "4", "-size", "4", "-lag", strconv.Itoa(c.lag), "-pages", "150")
+		args = append(args, "-cluster", c.servers.url(), "-name", c.name)
+		if args = append(args, c.live...); c.live == nil {
+			args = append(args, "-partitions", "4", "-size", "4", "-lag", strconv.Itoa(c.lag), "-pages", "150")
+		}
 	}
 	n := &node{cmd: exec.Command("bash", args...), ended: make(chan error, 1), said: filepath.Join(c.dir, c.name+"-"+name+".log")}
 	log, err := os.OpenFile(n.said, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
@@ -375,4 +385,115 @@ func TestADisturbedClusterFetchesTheSame(t *testing.T) {
 		os.RemoveAll(filepath.Join(c.dir, c.name))
 	}
 	t.Logf("-clusters %d -seed %d: digests %s and %s; %v", *clusters, *seed, references[0].digest, references[1].digest, counts)
+}
+
+// A hostLog is a server that notes when it is asked.
+type hostLog struct {
+	*httptest.Server
+	mu      sync.Mutex
+	open    int         // requests at work
+	most    int         // the highest number of them
+	begun   []time.Time // of each request
+	targets []string    // the addresses of all servers
+}
+
+func (h *hostLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	h.begun = append(h.begun, time.Now())
+	h.open++
+	h.most = max(h.most, h.open)
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		h.open--
+		h.mu.Unlock()
+	}()
+	if r.URL.Path == "/robots.txt" {
+		http.NotFound(w, r)
+		return
+	}
+	time.Sleep(20 * time.Millisecond)
+	w.Header().Set("Content-Type", "text/html")
+	n := len(r.URL.Path)
+	fmt.Fprintf(w, "<title>jazz music</title><p>%s", r.URL.Path)
+	for i := range 5 {
+		fmt.Fprintf(w, "<a href='%s%s%d'>jazz</a>\n", h.targets[(n*7+i*11)%len(h.targets)], strings.TrimSuffix(r.URL.Path, "/")+"/", i)
+	}
+}
+
+// TestHostsAreAskedByOneNode crawls forty hosts over three nodes, of which one is killed, with all its
+// processes, and another one comes and goes. No host is asked twice at a time or before its delay.
+func TestHostsAreAskedByOneNode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	const delay = 250 * time.Millisecond
+	c := newCrawl(t, "breadthfirst")
+	servers := startServers(t)
+	crawl := func(name string, three bool) (perSecond float64) {
+		hosts := make([]*hostLog, 40)
+		var targets []string
+		for i := range hosts {
+			hosts[i] = new(hostLog)
+			hosts[i].Server = httptest.NewServer(hosts[i])
+			defer hosts[i].Close()
+			targets = append(targets, hosts[i].URL)
+		}
+		var seeds strings.Builder
+		for _, h := range hosts {
+			h.targets = targets
+			fmt.Fprintf(&seeds, "%s/\n", h.URL)
+		}
+		if err := os.WriteFile(filepath.Join(c.dir, "hosts.txt"), []byte(seeds.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		c := &clusterCrawl{crawl: c, servers: servers, name: name, nodes: map[string]*node{}, live: []string{"-allow-private", "-delay", delay.String(), "-size", "20", "-pages", "1200"}}
+		c.args = []string{c.args[0], "-topic", "topic.json", "-seeds", "hosts.txt", "-strategy", "breadthfirst", "-partitions", "8"}
+		begun := time.Now()
+		c.join(t, "a")
+		killed, left := !three, !three
+		if three {
+			time.Sleep(time.Second)
+			c.join(t, "b")
+			c.join(t, "d")
+		}
+		c.finish(t, begun.Add(5*time.Minute), func() {
+			switch {
+			case !killed && time.Since(begun) > 4*time.Second:
+				killed = true
+				c.kill(t, "b", false)
+				c.join(t, "b")
+			case !left && time.Since(begun) > 8*time.Second:
+				left = true
+				c.nodes["d"].cmd.Process.Signal(syscall.SIGTERM)
+			}
+		})
+		took := time.Since(begun)
+		for name := range c.nodes {
+			select {
+			case <-c.nodes[name].ended:
+			case <-time.After(time.Minute):
+				t.Errorf("node %s does not end", name)
+				c.kill(t, name, false)
+			}
+		}
+		requests := 0
+		for _, h := range hosts {
+			requests += len(h.begun)
+			if h.most > 1 {
+				t.Errorf("%s was asked %d times at once", h.URL, h.most)
+			}
+			for i := 1; i < len(h.begun); i++ {
+				if pause := h.begun[i].Sub(h.begun[i-1]); pause < delay-20*time.Millisecond {
+					t.Errorf("%s was asked again after %v", h.URL, pause)
+				}
+			}
+		}
+		if requests < 1000 {
+			t.Errorf("only %d requests", requests)
+		}
+		return float64(requests) / took.Seconds()
+	}
+	one, several := crawl("one", false), crawl("three", true)
+	t.Logf("requests per second: %.0f by one node, %.0f by three, of which one is killed and one leaves; delay %v, 40 hosts: at most %.0f", one, several, delay, 40/delay.Seconds())
 }

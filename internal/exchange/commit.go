@@ -70,15 +70,16 @@ type Commit struct {
 	Outcomes   int       `json:"outcomes"`
 	Cost       int       `json:"cost"`
 	Relevant   int       `json:"relevant"`
-	Added      int       `json:"added"`          // addresses proposed, for all partitions
-	Sent       int       `json:"sent"`           // of these for other partitions
-	Spent      int       `json:"spent"`          // cost of the partition so far
-	Found      int       `json:"found"`          // relevant pages of the partition so far
-	Journal    int64     `json:"journal"`        // size of the strategy's journal after the generation, in bytes
-	Best       []float64 `json:"best,omitempty"` // the highest priorities that wait, in descending order
-	Due        string    `json:"due,omitempty"`  // RFC 3339: when an address becomes due, if none was
-	At         string    `json:"at,omitempty"`   // RFC 3339: the time of the commit, if Due is set
-	Stop       bool      `json:"stop,omitempty"` // the user has asked the crawl to end
+	Added      int       `json:"added"`             // addresses proposed, for all partitions
+	Sent       int       `json:"sent"`              // of these for other partitions
+	Spent      int       `json:"spent"`             // cost of the partition so far
+	Found      int       `json:"found"`             // relevant pages of the partition so far
+	Journal    int64     `json:"journal"`           // size of the strategy's journal after the generation, in bytes
+	Waiting    int       `json:"waiting,omitempty"` // addresses that wait, as far as they were counted
+	Best       []float64 `json:"best,omitempty"`    // the highest priorities that wait, in descending order
+	Due        string    `json:"due,omitempty"`     // RFC 3339: when an address becomes due, if none was
+	At         string    `json:"at,omitempty"`      // RFC 3339: the time of the commit, if Due is set
+	Stop       bool      `json:"stop,omitempty"`    // the user has asked the crawl to end
 	Blocks     []Block   `json:"blocks"`
 	Digest     string    `json:"digest"` // of the content of the blocks
 }
@@ -115,8 +116,8 @@ func parseCommit(data []byte, p, g, partitions int) (*Commit, error) {
 		return wrong("it says that it is generation %d of partition %d", c.Generation, c.Partition)
 	case len(c.Blocks) > maxBlocks || len(c.Best) > wire.MaxBest:
 		return wrong("it has %d blocks and %d priorities: at most %d and %d are permitted", len(c.Blocks), len(c.Best), maxBlocks, wire.MaxBest)
-	case min(c.Total, c.N, c.Outcomes, c.Cost, c.Relevant, c.Added, c.Sent, c.Spent, c.Found) < 0 || c.Journal < 0 || c.N > c.Total || c.Cost > c.Spent ||
-		max(c.Total, c.Outcomes, c.Spent, c.Found, c.Added) > wire.MaxCount || c.Sent > c.Added || c.Relevant > c.Found:
+	case min(c.Total, c.N, c.Outcomes, c.Cost, c.Relevant, c.Added, c.Sent, c.Spent, c.Found, c.Waiting) < 0 || c.Journal < 0 || c.N > c.Total || c.Cost > c.Spent ||
+		max(c.Total, c.Outcomes, c.Spent, c.Found, c.Added, c.Waiting) > wire.MaxCount || c.Sent > c.Added || c.Relevant > c.Found:
 		return wrong("its counts contradict each other")
 	case err != nil || err2 != nil || due.IsZero() != at.IsZero():
 		return wrong("its times %q and %q are invalid", c.Due, c.At)

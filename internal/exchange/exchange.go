@@ -329,6 +329,7 @@ func (f *filter) end(ctx context.Context, from wire.Mark) error {
 	c := f.commit
 	c.Spent, c.Found = f.last.Spent+c.Cost, f.last.Found+c.Relevant
 	c.Stop = from.Stop
+	c.Waiting = len(f.best) + len(from.Best)
 	if f.Settings.Share == ByPriority {
 		c.Best = highest(append(f.best, from.Best...), min(wire.MaxBest, f.Settings.Partitions*f.Settings.Size))
 	}

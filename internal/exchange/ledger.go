@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"strconv"
 	"time"
 
 	"spoor/internal/run"
@@ -175,25 +176,39 @@ func (l *ledger) total(g int) int {
 // share divides the addresses of generation next by what is known up to generation known.
 func (l *ledger) share(next, known int) decision {
 	d := decision{total: l.total(next)}
-	if known < 1 {
-		d.n = shareByReward(next, d.total, make([]int, l.s.Partitions), make([]int, l.s.Partitions))
-		return d
-	}
-	if l.s.Share == ByPriority {
+	if l.s.Share == ByPriority && known >= 1 {
 		best := make([][]float64, l.s.Partitions)
 		for p, c := range l.commits[known] {
 			best[p] = c.Best
 		}
 		d.n = shareByPriority(d.total, best)
-	} else {
-		reward, cost := make([]int, l.s.Partitions), make([]int, l.s.Partitions)
-		for g := known; g > known-rewarded && g >= 1; g-- {
-			for p, c := range l.commits[g] {
-				reward[p] += c.Relevant
-				cost[p] += c.Cost
+		return d
+	}
+	partitions := make([]record, l.s.Partitions)
+	send := func(blocks []Block) {
+		for _, b := range blocks {
+			if p, err := strconv.Atoi(b.To); err == nil && 0 <= p && p < len(partitions) {
+				partitions[p].waiting += b.Records
 			}
 		}
-		d.n = shareByReward(next, d.total, reward, cost)
 	}
+	if known < 1 {
+		send(l.s.Seeds)
+	}
+	for g := known; g > known-rewarded && g >= 1; g-- {
+		for p, c := range l.commits[g] {
+			partitions[p].relevant += c.Relevant
+			partitions[p].cost += c.Cost
+			if g == known {
+				partitions[p].waiting += c.Waiting
+				for _, b := range c.Blocks {
+					if b.To != strconv.Itoa(p) { // its own are counted
+						send([]Block{b})
+					}
+				}
+			}
+		}
+	}
+	d.n = shareByReward(next, d.total, partitions)
 	return d
 }

@@ -18,16 +18,15 @@ func TestSharesAreExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
 		partitions, total := 1+rng.IntN(20), rng.IntN(100)
-		best, reward, cost := make([][]float64, partitions), make([]int, partitions), make([]int, partitions)
+		best, records := make([][]float64, partitions), make([]record, partitions)
 		for p := range partitions {
 			for range rng.IntN(30) {
 				best[p] = append(best[p], float64(rng.IntN(5)))
 			}
 			sortDescending(best[p])
-			cost[p] = rng.IntN(50)
-			reward[p] = rng.IntN(cost[p] + 1)
+			records[p] = record{rng.IntN(50), rng.IntN(50), rng.IntN(30)}
 		}
-		for _, n := range [][]int{shareByPriority(total, best), shareByReward(rng.IntN(1e6), total, reward, cost)} {
+		for _, n := range [][]int{shareByPriority(total, best), shareByReward(rng.IntN(1e6), total, records)} {
 			got := 0
 			for _, k := range n {
 				got += k
@@ -58,17 +57,26 @@ func TestSharesByPriority(t *testing.T) {
 // Shares by reward are in proportion to the share of relevant pages, in the mean of many generations
 // also where they are less than one.
 func TestSharesByReward(t *testing.T) {
-	sum := make([]int, 3)
+	sum := make([]int, 4)
 	for g := range 1000 {
-		for p, n := range shareByReward(g, 2, []int{0, 70, 10}, []int{39, 99, 99}) { // 0.01, 0.70 and 0.10, about
+		for p, n := range shareByReward(g, 2, []record{{39, 0, 9}, {99, 70, 9}, {99, 10, 9}, {0, 0, 0}}) { // 0.01, 0.70 and 0.10, about
 			sum[p] += n
 		}
 	}
-	if total := sum[0] + sum[1] + sum[2]; total != 2000 || sum[0] < 1 || sum[0] > 40 || sum[1] < 1650 || sum[2] < 200 || sum[2] > 270 {
+	if total := sum[0] + sum[1] + sum[2]; total != 2000 || sum[3] > 0 || sum[0] < 1 || sum[0] > 40 || sum[1] < 1650 || sum[2] < 200 || sum[2] > 270 {
 		t.Errorf("by reward: %v", sum)
 	}
-	if got := shareByReward(7, 5, []int{0}, []int{0}); !equal(got, []int{5}) {
-		t.Errorf("one partition: %v", got)
+	for _, c := range []struct {
+		partitions []record
+		want       []int
+	}{
+		{[]record{{0, 0, 0}}, []int{9}},
+		{[]record{{9, 9, 2}, {9, 3, 20}, {9, 3, 3}}, []int{2, 4, 3}}, // the first and the last have no more
+		{[]record{{9, 9, 1}, {9, 3, 1}, {9, 3, 1}}, []int{3, 3, 3}},  // more may come
+	} {
+		if got := shareByReward(0, 9, c.partitions); !equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.partitions, got, c.want)
+		}
 	}
 }
 

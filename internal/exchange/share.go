@@ -34,33 +34,80 @@ func shareByPriority(total int, best [][]float64) []int {
 	return n
 }
 
+// A record is what a partition has done lately, and what it can do.
+type record struct {
+	cost, relevant int // pages
+	waiting        int // addresses that it has
+}
+
 // shareByReward divides total in proportion to the share of relevant pages among those that each
-// partition has fetched lately, where one page with the mean of all counts as fetched too. A
-// partition whose part is a fraction gets one address more in some generations: the places of the
-// addresses on the line of all parts are shifted with the generation, by the golden ratio.
-func shareByReward(generation, total int, reward, cost []int) []int {
+// partition has fetched lately, where one page with the mean of all counts as fetched too; but gives
+// none more than wait there, as long as others have some. A partition whose part is a fraction gets
+// one address more in some generations: the places of the addresses on the line of all parts are
+// shifted with the generation, by the golden ratio.
+func shareByReward(generation, total int, partitions []record) []int {
 	const golden = 0.6180339887498949
-	allReward, allCost := 0, 0
-	for p := range reward {
-		allReward += reward[p]
-		allCost += cost[p]
+	n := make([]int, len(partitions))
+	if total == 0 {
+		return n
 	}
-	mean := float64(allReward+1) / float64(allCost+1)
-	end := make([]float64, len(reward)) // of each partition's part on the line
+	relevant, cost := 0, 0
+	for _, r := range partitions {
+		relevant += r.relevant
+		cost += r.cost
+	}
+	mean := float64(relevant+1) / float64(cost+1)
+	rates := make([]float64, len(partitions))
+	for p, r := range partitions {
+		rates[p] = (float64(r.relevant) + mean) / float64(r.cost+1)
+	}
+	parts := fill(float64(total), rates, partitions)
 	sum := 0.0
-	for p := range end {
-		sum += (float64(reward[p]) + mean) / float64(cost[p]+1)
-		end[p] = sum
+	for _, part := range parts {
+		sum += part
 	}
 	shift := float64(float64(generation) * golden)
 	shift -= math.Floor(shift)
-	n := make([]int, len(reward))
-	before := 0
-	for p := range n {
-		place := int(shift + float64(float64(total)*(end[p]/sum)))
+	end, before := 0.0, 0
+	for p, part := range parts {
+		end += part
+		place := int(shift + float64(float64(total)*(end/sum)))
 		n[p], before = place-before, place
 	}
 	return n
+}
+
+// fill divides total in proportion to rates, but gives none more than waits there. What remains if all
+// have as much is divided evenly.
+func fill(total float64, rates []float64, partitions []record) []float64 {
+	parts, full := make([]float64, len(rates)), make([]bool, len(rates))
+	for again := true; again; {
+		again = false
+		left, sum := total, 0.0
+		for p := range parts {
+			if full[p] {
+				left -= parts[p]
+			} else {
+				sum += rates[p]
+			}
+		}
+		for p := range parts {
+			if full[p] {
+				continue
+			}
+			parts[p] = float64(left * (rates[p] / sum))
+			if most := float64(partitions[p].waiting); parts[p] > most {
+				parts[p], full[p], again = most, true, true
+			}
+		}
+	}
+	for p := range parts {
+		total -= parts[p]
+	}
+	for p := range parts {
+		parts[p] += max(0, total) / float64(len(parts))
+	}
+	return parts
 }
 
 // addEvenly adds total to n, as evenly as possible.
