@@ -32,16 +32,21 @@ type natsServers struct {
 	running      []*exec.Cmd
 }
 
-// freePorts returns ports that nobody listens on.
+// freePorts returns ports that nobody listens on, below those that the system gives to others while a
+// server is down.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for tries := 0; len(ports) < n; tries++ {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil && tries < 1000 {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
 	}
 	return ports
 }
@@ -85,8 +90,8 @@ func (s *natsServers) start(t *testing.T, i int) {
 	for _, port := range s.ports[3:] {
 		routes = append(routes, fmt.Sprintf("nats://127.0.0.1:%d", port))
 	}
-	config := fmt.Sprintf("server_name: s%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: spoor, listen: 127.0.0.1:%d, routes: [%s] }\n",
-		i, s.ports[i], filepath.Join(s.dir, strconv.Itoa(i)), s.ports[3+i], strings.Join(routes, ", "))
+	config := fmt.Sprintf("server_name: s%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: spoor%d, listen: 127.0.0.1:%d, routes: [%s] }\n",
+		i, s.ports[i], filepath.Join(s.dir, strconv.Itoa(i)), s.ports[0], s.ports[3+i], strings.Join(routes, ", "))
 	name := filepath.Join(s.dir, fmt.Sprintf("%d.conf", i))
 	if err := os.WriteFile(name, []byte(config), 0o666); err != nil {
 		t.Fatal(err)

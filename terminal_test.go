@@ -26,20 +26,23 @@ import (
 // because what they print is a record or is written to a file. Text that people read must not be
 // among them: see internal/terminal.
 var directUses = map[string]string{
-	"cmd/internal/filter/filter.go Main os.Stderr": "wrapped in a terminal.Writer",
-	"cmd/internal/filter/filter.go Main os.Stdout": "records, escaped on a terminal, and help through Text",
-	"cmd/internal/filter/ended.go noteEnd f":       "the file ended",
-	"cmd/gosite/main.go run stdout":                "its own address, for programs",
-	"cmd/topic/explain.go runExplain out":          "an empty line",
-	"internal/run/ended.go NoteEnd f":              "the file ended",
-	"internal/run/open.go Hold f":                  "the file lock",
-	"internal/run/settings.go sample h":            "a hash",
-	"internal/run/serve.go SummarizeTo w":          "records",
-	"internal/run/stage.go run os.Stderr":          "stages.log, for a stage of the user",
-	"internal/run/view.go Clear v.Screen":          "control sequences of its own",
-	"internal/run/view.go Waiting v.Screen":        "control sequences of its own and a time",
-	"internal/run/view.go Final v.Screen":          "control sequences of its own; block escapes names",
-	"internal/run/view.go draw v.Screen":           "control sequences of its own; block escapes names",
+	"cmd/internal/filter/filter.go Main os.Stderr":        "wrapped in a terminal.Writer",
+	"cmd/internal/filter/filter.go Main os.Stdout":        "records, escaped on a terminal, and help through Text",
+	"cmd/internal/filter/ended.go noteEnd f":              "the file ended",
+	"cmd/exchange/commands_unix.go runCommands os.Stderr": "a pipe to exchange hold, which escapes what it prints",
+	"cmd/exchange/commands_unix.go runCommands stdout":    "orders' answers, for exchange hold",
+	"cmd/exchange/hold.go order c.in":                     "orders, for its own child",
+	"cmd/gosite/main.go run stdout":                       "its own address, for programs",
+	"cmd/topic/explain.go runExplain out":                 "an empty line",
+	"internal/run/ended.go NoteEnd f":                     "the file ended",
+	"internal/run/open.go Hold f":                         "the file lock",
+	"internal/run/settings.go sample h":                   "a hash",
+	"internal/run/serve.go SummarizeTo w":                 "records",
+	"internal/run/stage.go run os.Stderr":                 "stages.log, for a stage of the user",
+	"internal/run/view.go Clear v.Screen":                 "control sequences of its own",
+	"internal/run/view.go Waiting v.Screen":               "control sequences of its own and a time",
+	"internal/run/view.go Final v.Screen":                 "control sequences of its own; block escapes names",
+	"internal/run/view.go draw v.Screen":                  "control sequences of its own; block escapes names",
 }
 
 // Text that people read reaches a terminal only through internal/terminal: every print of a

@@ -290,7 +290,7 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	if err != nil {
 		return err
 	}
-	operators, err := o.breed(w, s, generation, tally)
+	operators, err := o.breed(w, s, o.n, generation, tally)
 	if err != nil {
 		return err
 	}
@@ -305,11 +305,11 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	return nil
 }
 
-// breed writes the proposals of s at the end of a generation, and counts them by operator.
-func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
+// breed writes the proposals of s, about n, at the end of a generation, and counts them by operator.
+func (o *options) breed(w *wire.Writer, s strategy.Strategy, n, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
 	operators = map[string]int64{}
 	var rec wire.Record
-	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	next := s.Breed(n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
 	if err := o.outside.write(w, generation+1, tally); err != nil {
 		return nil, err
 	}

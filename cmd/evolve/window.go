@@ -31,6 +31,7 @@ type windowLoop struct {
 	journal    *strategy.Journal
 	generation int          // of the current window; 0: none yet
 	seen       int          // outcomes in the current window
+	given      *int         // addresses that the partition was given in it; nil if it is not said
 	scored     *wire.Writer // the input of the current window, to scoredFile
 	scoredFile io.WriteCloser
 
@@ -169,6 +170,11 @@ func (l *windowLoop) mark(rec *wire.Record) error {
 		if err := l.openFiles(); err != nil {
 			return err
 		}
+		m, err := rec.Mark()
+		if err != nil {
+			return err
+		}
+		l.given = m.N
 		if err := l.decide(); err != nil {
 			return err
 		}
@@ -193,6 +199,19 @@ func (l *windowLoop) begin(generation int) (err error) {
 	return err
 }
 
+// proposals returns how many addresses to propose. In a crawl on several machines it is twice as many
+// as this partition was given in the window, at least -window and at most -window for each
+// partition; and none if it was given none, which would look like an empty frontier.
+func (l *windowLoop) proposals() int {
+	switch {
+	case l.given == nil:
+		return l.n
+	case *l.given == 0:
+		return 0
+	}
+	return min(max(l.n, 2**l.given), l.n*max(1, l.partition.Of))
+}
+
 // decide ends the window: it writes the proposals and then saves the state. If evolve is
 // killed in between, the window is read again, with the same output.
 func (l *windowLoop) decide() error {
@@ -209,8 +228,10 @@ func (l *windowLoop) decide() error {
 			return err
 		}
 	}
-	if _, err := l.breed(l.w, l.s, l.generation, l.tally); err != nil {
-		return err
+	if n := l.proposals(); n > 0 {
+		if _, err := l.breed(l.w, l.s, n, l.generation, l.tally); err != nil {
+			return err
+		}
 	}
 	if l.journal != nil {
 		if err := l.journal.Append(l.generation, l.s); err != nil {

@@ -51,7 +51,7 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	defer killAll()
 	start := func(p int) error {
 		cmd := exec.Command(args[2], args[3:]...)
-		cmd.Stdout, cmd.Stderr = stderr, stderr // stdout is for the parent
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the parent, which escapes the rest
 		cmd.Env = append(os.Environ(), "SPOOR_PARTITION="+partition.Partition{Number: p, Of: partitions}.String())
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {

@@ -507,7 +507,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s disables pauses (loopback only); crawl-delay and back-off then apply only with -host-rate")
 	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
-	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited")
+	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited; with -partition each has an equal part of it")
 	fs.Float64Var(&c.HostRate, "host-rate", 0, "at most `n` requests per second to each host; 0: limited by the pauses only")
 	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
 	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
@@ -548,6 +548,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	if err := c.check(given); err != nil {
 		return nil, err
 	}
+	c.Rate /= float64(max(1, c.Partition.Of))
 
 	replayed := len(c.Archives) > 0 && !c.archiveFirst
 	if given["cache"] {

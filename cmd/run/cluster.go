@@ -140,10 +140,10 @@ func spoor(ctx context.Context, stderr io.Writer, stdin io.Reader, name string, 
 }
 
 // joinCluster begins the crawl, if this machine has its seeds, and becomes exchange hold.
-func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.Dir, s *run.Settings, lock *os.File) error {
+func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.Dir, s *run.Settings, lock *os.File, stderr io.Writer) error {
 	if seeds, err := os.Open(d.Path("seeds.txt")); err == nil {
 		defer seeds.Close()
-		if err := o.create(ctx, prefix, d, s, seeds); err != nil {
+		if err := o.create(ctx, prefix, d, s, seeds, stderr); err != nil {
 			return err
 		}
 	}
@@ -155,14 +155,14 @@ func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "crawl: node %s of crawl %s; the messages of partition 7 are in %s\n", s.Node, s.Crawl, filepath.Join(string(d.PartitionDir(7)), run.CrawlLog))
+	fmt.Fprintf(stderr, "crawl: node %s of crawl %s; the messages of partition 7 are in %s\n", s.Node, s.Crawl, filepath.Join(string(d.PartitionDir(7)), run.CrawlLog))
 	args := append([]string{prefix + "exchange", "hold"}, s.Exchange...)
 	args = append(args, "-crawl="+s.Crawl, "-node="+s.Node, "--", "bash", script, "-run", dir)
 	return run.Become(lock, nil, args...)
 }
 
 // create begins the crawl in the stream.
-func (o *opening) create(ctx context.Context, prefix string, d run.Dir, s *run.Settings, seeds io.Reader) error {
+func (o *opening) create(ctx context.Context, prefix string, d run.Dir, s *run.Settings, seeds io.Reader, stderr io.Writer) error {
 	dir, err := os.MkdirTemp("", "spoor-crawl-*")
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (o *opening) create(ctx context.Context, prefix string, d run.Dir, s *run.S
 	for _, file := range d.SharedFiles() {
 		args = append(args, "-file="+file)
 	}
-	return spoor(ctx, os.Stderr, seeds, prefix+"exchange", args...)
+	return spoor(ctx, stderr, seeds, prefix+"exchange", args...)
 }
 
 // openPartition opens the run of a partition of a node, and becomes its crawl.

@@ -240,7 +240,7 @@ func (c *command) open() error {
 	}
 	remove() // Become does not return
 	if s := &request.Settings; s.Crawl != "" {
-		return o.joinCluster(ctx, c.prefix, script, request.Dir, s, lock)
+		return o.joinCluster(ctx, c.prefix, script, request.Dir, s, lock, c.stderr)
 	}
 	return run.Become(lock, nil, "bash", script, "-opened", string(request.Dir))
 }

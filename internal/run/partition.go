@@ -63,6 +63,9 @@ func (v *server) leaseGiven() error {
 	v.begun = time.Now()
 	v.sum = NewSummary(v.window)
 	v.asked = bytes.Count(batch, []byte("\n"))
+	if v.firstMarkSeen {
+		mark.N = &v.n
+	}
 	mark.Stop = v.stopped()
 	mark.Best = v.s.Best(wire.MaxBest)
 	lines, err := wire.AppendMark(bytes.Clone(batch), window, mark)

@@ -20,12 +20,14 @@ func full(t *testing.T) *Settings {
 		Seeds: "sha256:2", SeedQuery: "“ciphers”\nand 'hashes' ", Search: "/index.db",
 		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, Traps: true, Recrawl: true,
 		Pages: 500, Generations: 6, Patience: 5 * time.Minute, Steady: true, Watch: true, Live: []string{"-agent=My Bot/1", "-http1"},
+		Cluster: Cluster{Exchange: []string{"-to=nats.test", "-ca=/a b/ca.pem"}, Crawl: "jazz", Node: "a", Partitions: 16, Lag: 1, Share: "reward", Partition: "7/16"},
 		Ran: map[string]string{"fetch": "fetch", "score": `bash -c 'jq .' | score -keep`}, Replaced: []string{"score"},
 	}
-	v := reflect.ValueOf(*s)
-	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Fatalf("the test leaves %s zero", v.Type().Field(i).Name)
+	for _, v := range []reflect.Value{reflect.ValueOf(*s), reflect.ValueOf(s.Cluster)} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Fatalf("the test leaves %s zero", v.Type().Field(i).Name)
+			}
 		}
 	}
 	return s
@@ -45,6 +47,7 @@ func TestSettingsRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Params, got.Archives, got.Live, got.Replaced = orNil(got.Params), orNil(got.Archives), orNil(got.Live), orNil(got.Replaced)
+		got.Exchange = orNil(got.Exchange)
 		if !reflect.DeepEqual(got, s) {
 			t.Errorf("got  %+v\nwant %+v", got, s)
 		}
