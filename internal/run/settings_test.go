@@ -21,7 +21,7 @@ func full(t *testing.T) *Settings {
 		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, Traps: true, Recrawl: true,
 		Pages: 500, Generations: 6, Patience: 5 * time.Minute, Steady: true, Watch: true, Live: []string{"-agent=My Bot/1", "-http1"},
 		Cluster: Cluster{Exchange: []string{"-to=nats.test", "-ca=/a b/ca.pem"}, Crawl: "jazz", Node: "a", Partitions: 16, Lag: 1, Share: "reward", Partition: "7/16"},
-		Ran: map[string]string{"fetch": "fetch", "score": `bash -c 'jq .' | score -keep`}, Replaced: []string{"score"},
+		Ran:     map[string]string{"fetch": "fetch", "score": `bash -c 'jq .' | score -keep`}, Replaced: []string{"score"},
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(*s), reflect.ValueOf(s.Cluster)} {
 		for i := range v.NumField() {
