@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -419,10 +421,12 @@ func (h *hostLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	w.Header().Set("Content-Type", "text/html")
-	n := len(r.URL.Path)
+	hash := fnv.New32a()
+	io.WriteString(hash, r.Host+r.URL.Path)
+	n := int(hash.Sum32() >> 8)
 	fmt.Fprintf(w, "<title>jazz music</title><p>%s", r.URL.Path)
 	for i := range 5 {
-		fmt.Fprintf(w, "<a href='%s%s%d'>jazz</a>\n", h.targets[(n*7+i*11)%len(h.targets)], strings.TrimSuffix(r.URL.Path, "/")+"/", i)
+		fmt.Fprintf(w, "<a href='%s%s%d'>jazz</a>\n", h.targets[(n+i*11)%len(h.targets)], strings.TrimSuffix(r.URL.Path, "/")+"/", i)
 	}
 }
 
