@@ -241,11 +241,11 @@ func Given(fs *flag.FlagSet) map[string]bool {
 
 // version returns the line that -version prints.
 func version(name string) string {
-	v := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v = info.Main.Version
+	build := runtime.Version()
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") { // built from a commit
+		build = info.Main.Version + ", " + build
 	}
-	return fmt.Sprintf("%s spoor %s (%s)\n", name, v, runtime.Version())
+	return fmt.Sprintf("%s spoor %s (%s)\n", name, Version, build)
 }
 
 // Strings is a flag that may be repeated.
