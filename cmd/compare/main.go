@@ -90,6 +90,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	into := fs.String("into", "", "the `directory` of the results (default runs/ and the name of the plan)")
 	data := fs.String("data", "", "the `directory` of the files that the plan names (default: beside the plan)")
 	parallel := fs.Int("j", runtime.NumCPU(), "run `n` crawls at a time")
+	fs.Lookup("j").DefValue = "one for each processor"
 	list := fs.Bool("list", false, "print the names of the crawls, and end")
 	files, err := filter.ParseMixed(fs, args)
 	switch {

@@ -237,6 +237,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 	})
 	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives in directories that are not writable")
 	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
+	fs.Lookup("j").DefValue = "one for each processor"
 	o.stream.CommonFlags(fs)
 	if files, err = filter.ParseMixed(fs, args); err == nil {
 		err = o.check(fs, files)

@@ -15,7 +15,9 @@ import (
 )
 
 const manual = `
-usage: crawl [-run DIR] -topic WORDS [flags] URL...
+crawl - crawl the web, or an archive, for pages about a topic
+
+Usage: crawl [-run DIR] -topic WORDS [flags] URL...
        crawl -run DIR -topic FILE -seeds FILE [flags]
        crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
        crawl -run DIR [flags]

@@ -46,6 +46,7 @@ type Stream struct {
 func (s *Stream) Flags(fs *flag.FlagSet) {
 	s.Limit = wire.DefaultLimit
 	fs.IntVar(&s.Workers, "j", runtime.GOMAXPROCS(0), "work on `n` records at a time; the output does not depend on it")
+	fs.Lookup("j").DefValue = "one for each processor"
 	s.CommonFlags(fs)
 }
 
