@@ -134,19 +134,18 @@ benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 results: build ## write the tables in doc/results, which takes hours; FROM=DIR: from comparisons that are done; PARTS='k e' selects
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
 
-.PHONY: install
-install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
-	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
-	for f in bin/*; do install -m 755 "$$f" '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${f##*/}"; done
-	sed 's/$${PROGRAM_PREFIX-}/$${PROGRAM_PREFIX-$(PROGRAM_PREFIX)}/' scripts/crawl >bin/.crawl
-	install -m 755 bin/.crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
-	rm bin/.crawl
+##@ Installing
 
-.PHONY: uninstall
-uninstall: ## remove what install has put into PREFIX/bin; with the same PREFIX and PROGRAM_PREFIX
-	for d in cmd/*/main.go; do d=$${d%/main.go}; rm -f '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${d##*/}"; done
-	rm -f '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+.PHONY: man install uninstall
+export GO PROGRAM_PREFIX
+man: build ## manual pages and completions, into dist/share
+	rm -rf dist/share
+	scripts/package share dist/share
+install: build ## commands, manual pages and completions, into PREFIX; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
+	scripts/package install '$(DESTDIR)$(PREFIX)'
+uninstall: build ## remove what install has put into PREFIX; with the same PREFIX and PROGRAM_PREFIX
+	scripts/package uninstall '$(DESTDIR)$(PREFIX)'
 
 .PHONY: clean
-clean: ## remove bin/
-	rm -rf bin
+clean: ## remove bin/ and dist/
+	rm -rf bin dist

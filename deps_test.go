@@ -41,6 +41,9 @@ const imports = `
 
 	# What all commands share knows the record and nothing above the base.
 	cmd/internal/filter: base
+
+	# A program for the Makefile, which runs the commands.
+	packaging:
 `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
