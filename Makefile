@@ -134,9 +134,9 @@ benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 results: build ## write the tables in doc/results, which takes hours; FROM=DIR: from comparisons that are done; PARTS='k e' selects
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
 
-##@ Installing
+##@ Installing and releasing
 
-.PHONY: man install uninstall
+.PHONY: man install uninstall deb release
 export GO PROGRAM_PREFIX
 man: build ## manual pages and completions, into dist/share
 	rm -rf dist/share
@@ -145,6 +145,10 @@ install: build ## commands, manual pages and completions, into PREFIX; PROGRAM_P
 	scripts/package install '$(DESTDIR)$(PREFIX)'
 uninstall: build ## remove what install has put into PREFIX; with the same PREFIX and PROGRAM_PREFIX
 	scripts/package uninstall '$(DESTDIR)$(PREFIX)'
+deb: build ## a Debian package in dist/, with the prefix spoor-
+	scripts/package deb
+release: build ## archives for linux, darwin and windows, and SHA256SUMS, in dist/; TARGETS=linux/arm64 selects
+	TARGETS='$(TARGETS)' scripts/package release
 
 .PHONY: clean
 clean: ## remove bin/ and dist/
