@@ -56,11 +56,9 @@ func freePorts(t *testing.T, n int) (ports []int) {
 func startServers(t *testing.T) *natsServers {
 	t.Helper()
 	s := &natsServers{dir: t.TempDir(), running: make([]*exec.Cmd, 3)}
-	s.program = filepath.Join(s.dir, "nats-server")
-	build := exec.Command("go", "build", "-o", s.program, "github.com/nats-io/nats-server/v2")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building nats-server: %v\n%s", err, out)
+	var err error
+	if s.program, err = natsServer(); err != nil {
+		t.Fatal(err)
 	}
 	s.ports = freePorts(t, 6)
 	for i := range s.running {

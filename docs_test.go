@@ -1,6 +1,7 @@
 package spoor_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -170,6 +171,9 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 			var env []string
 			if !testing.Short() && slices.ContainsFunc(list, session.executed) {
 				place, env = settle(t)
+				if bytes.Contains(text, []byte("nats-server")) {
+					env = withServer(t, env)
+				}
 			}
 			for _, s := range list {
 				t.Run("line "+strconv.Itoa(s.line), func(t *testing.T) {

@@ -32,6 +32,32 @@ func startNATS(t *testing.T) string {
 	return s.ClientURL()
 }
 
+// natsServer is the program nats-server.
+var natsServer = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(buildDir, "nats", "nats-server")
+	cmd := exec.Command("go", "build", "-o", program, "github.com/nats-io/nats-server/v2")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building nats-server: %w\n%s", err, out)
+	}
+	return program, nil
+})
+
+// withServer returns env with nats-server on the PATH.
+func withServer(t *testing.T, env []string) []string {
+	t.Helper()
+	program, err := natsServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range env {
+		if path, ok := strings.CutPrefix(e, "PATH="); ok { // the last one counts
+			env = append(env, "PATH="+path+string(os.PathListSeparator)+filepath.Dir(program))
+		}
+	}
+	return env
+}
+
 // runPartition runs the pipeline of a partition until the crawl ends.
 func (c *crawl) runPartition(url, name, dir string, p, of, size int) error {
 	script := fmt.Sprintf(`set -eu -o pipefail

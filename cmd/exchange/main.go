@@ -248,7 +248,10 @@ func (c *command) create(ctx context.Context) error {
 		}
 		files[filepath.Base(name)] = string(b)
 	}
-	if err := cmp.Or(c.stream.Create(ctx, c.replicas, int64(c.maxBytes)), c.stream.CreateLeases(ctx, c.replicas)); err != nil {
+	if err := c.stream.Create(ctx, c.replicas, int64(c.maxBytes)); err != nil {
+		return err
+	}
+	if err := c.stream.CreateLeases(ctx, c.replicas); err != nil {
 		return err
 	}
 	s, err := exchange.Create(ctx, c.stream, c.crawl, c.settings, filter.Seeds(c.stdin), files, c.patience, c.logger)

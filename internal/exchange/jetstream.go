@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -29,6 +30,8 @@ type JetStream struct {
 	js     jetstream.JetStream
 	crawl  string // name of the crawl
 	stream string // name of the stream
+
+	refused atomic.Pointer[string] // what the servers do not permit
 }
 
 // requestTimeout is how long one request to the servers may take.
@@ -39,7 +42,8 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	if err := CheckName(crawl); err != nil {
 		return nil, err
 	}
-	options := []nats.Option{nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
+	j := &JetStream{crawl: crawl, stream: "SPOOR_" + crawl}
+	options := []nats.Option{nats.ErrorHandler(j.note), nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
 	if s.Credentials != "" {
 		options = append(options, nats.UserCredentials(s.Credentials))
 	}
@@ -63,14 +67,29 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	}
 	conn, err := nats.Connect(s.URLs, options...)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w\nhint: is a NATS server with JetStream running there? nats-server -js starts one", s.URLs, err)
+		hint := "is a NATS server with JetStream running there? nats-server -js starts one"
+		switch {
+		case strings.Contains(err.Error(), "tls: "):
+			hint = "-ca has the certificates that sign those of the servers; -cert and -key are for servers that ask for one"
+		case errors.Is(err, nats.ErrAuthorization):
+			hint = "-creds, -nkey, or -cert and -key say who you are"
+		}
+		return nil, fmt.Errorf("connecting to %s: %w\nhint: %s", s.URLs, err, hint)
 	}
-	js, err := jetstream.New(conn)
-	if err != nil {
+	j.conn = conn
+	if j.js, err = jetstream.New(conn); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	return &JetStream{conn: conn, js: js, crawl: crawl, stream: "SPOOR_" + crawl}, nil
+	return j, nil
+}
+
+// note notes what the servers do not permit: they do not answer such requests.
+func (s *JetStream) note(_ *nats.Conn, _ *nats.Subscription, err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		text := err.Error()
+		s.refused.Store(&text)
+	}
 }
 
 // Close closes the connection.
@@ -91,15 +110,17 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
-		_, err := s.js.Stream(ctx, config.Name)
-		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, context.DeadlineExceeded) {
+		look, cancel := context.WithTimeout(ctx, 4*time.Second)
+		_, err := s.js.Stream(look, config.Name)
+		cancel()
+		if err == nil || !errors.Is(err, jetstream.ErrStreamNotFound) && (!errors.Is(err, context.DeadlineExceeded) || s.refused.Load() != nil) {
 			return s.explain(err)
 		}
 		create, done := context.WithTimeout(ctx, 4*time.Second) // creating it on several clients at once can time out
 		_, err = s.js.CreateStream(create, config)
 		done()
 		switch {
-		case err == nil || !errors.Is(err, context.DeadlineExceeded):
+		case err == nil || !errors.Is(err, context.DeadlineExceeded) || s.refused.Load() != nil:
 			return s.explain(err)
 		case ctx.Err() != nil:
 			return fmt.Errorf("creating the stream %s: the servers do not answer: %w\nhint: JetStream needs more than half of the servers of a cluster", config.Name, err)
@@ -175,7 +196,7 @@ func (s *JetStream) Range(ctx context.Context, filter string, from uint64, limit
 			return nil, s.missing(ctx)
 		}
 		if err != nil {
-			return nil, err
+			return nil, s.explain(err)
 		}
 		switch status := m.Header.Get("Status"); status {
 		case "":
@@ -226,15 +247,18 @@ func (s *JetStream) Watch(filter string) (<-chan struct{}, func(), error) {
 // explain says what to do about an error of the servers.
 func (s *JetStream) explain(err error) error {
 	api, _ := errors.AsType[*jetstream.APIError](err)
+	refused := s.refused.Load()
 	switch {
 	case err == nil:
 		return nil
+	case refused != nil && errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %s\nhint: doc/cluster.md has the permissions that a crawl needs", errPermanent, *refused)
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return fmt.Errorf("%w: there is no crawl %s on these servers (stream %s)\nhint: exchange create begins it", errPermanent, s.crawl, s.stream)
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return fmt.Errorf("%w: the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", errPermanent, err)
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrAuthorization):
-		return fmt.Errorf("%w: %w\nhint: the user needs the permissions spoor.%s.> and $JS.API.>", errPermanent, err, s.crawl)
+		return fmt.Errorf("%w: %w\nhint: doc/cluster.md has the permissions that a crawl needs", errPermanent, err)
 	case api != nil && api.ErrorCode == 10077:
 		return fmt.Errorf("the stream %s is full: %w\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, err)
 	case api != nil && (api.ErrorCode == 10005 || api.ErrorCode == 10047 || api.ErrorCode == 10074 || api.ErrorCode == 10023):
