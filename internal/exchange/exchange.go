@@ -549,7 +549,7 @@ func (f *filter) await(ctx context.Context, g int) error {
 	}
 	defer stop()
 	begun, warned := time.Now(), 30*time.Second
-	for {
+	for wait := leastPoll; ; wait = min(2*wait, pollInterval) {
 		missing, err := f.collect(ctx, g) // from the beginning: a server that is behind may return earlier messages later
 		if err != nil || len(missing) == 0 {
 			return err
@@ -564,7 +564,8 @@ func (f *filter) await(ctx context.Context, g int) error {
 		case <-f.ended:
 			return errInputEnded
 		case <-changed:
-		case <-time.After(pollInterval):
+			wait = leastPoll // the server that answers may be behind the one that said so
+		case <-time.After(wait):
 		}
 	}
 }
@@ -573,7 +574,8 @@ func (f *filter) await(ctx context.Context, g int) error {
 var errInputEnded = errors.New("the input has ended")
 
 const (
-	pollInterval = 500 * time.Millisecond // between two questions for what is missing
+	leastPoll    = 5 * time.Millisecond   // before a question for what is missing is asked again
+	pollInterval = 500 * time.Millisecond // the same, after several questions
 	rangeLimit   = 1024                   // messages of one answer
 )
 
