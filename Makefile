@@ -11,6 +11,8 @@ KILLS          ?= 2000
 CUTS           ?= 3000
 CRAWL_KILLS    ?= 100
 SIGNALS        ?= 300
+CLUSTERS       ?= 200
+ROUNDS         ?= 1000
 SEED           ?= 1
 COUNT          ?= 10
 OLD            ?= old.txt
@@ -103,11 +105,13 @@ test-browser: ## test reports in Chromium, and archives in it with npm's replayw
 
 .PHONY: crash
 TERSE := grep -Ev '^=== |^ +--- PASS'
-crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300)
+crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300), CLUSTERS (200) crawls on several nodes disturbed, ROUNDS (1000) pairs of commits
 	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' . -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' . -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -run='^TestADisturbedClusterFetchesTheSame$$' . -clusters=$(CLUSTERS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=2h -run='^TestOneOfTwoCommitsCounts$$' ./internal/exchange -rounds=$(ROUNDS) | $(TERSE)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ selects
