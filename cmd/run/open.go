@@ -57,6 +57,11 @@ The live web; captures are written to DIR/warc:
 the archives, or in a live crawl from DIR/warc, and keeps up to date. In a live crawl the URL of
 a SearXNG server can be given instead.
 
+On several machines, which share the hosts by way of NATS servers (doc/cluster.md):
+  crawl -cluster SERVERS -name NAME -run DIR -topic … -seeds … [flags]   on the first machine
+  crawl -cluster SERVERS -name NAME -run DIR [-contact X]                on the others
+  -size is for each partition; flags of fetch, -archive and stages are those of each machine.
+
 If a strategy needs a weight table or a reference page and the topic has none, it is made from
 the pages of generation 1, the seeds. A strategy may expand the table after every generation:
 DIR/generations/G/topic.json is then the topic from generation G+1 on.
