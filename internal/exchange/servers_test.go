@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
@@ -272,8 +271,7 @@ func BenchmarkBarrier(b *testing.B) {
 				b.Cleanup(js.Close)
 				return js
 			}
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
+			ctx := b.Context()
 			nodes := []*JetStream{connect(0), connect(1), connect(2)}
 			if err := (retryer{time.Minute, quiet}).do(ctx, func() error { return nodes[0].Create(ctx, 3, 1<<30) }); err != nil {
 				b.Fatal(err)

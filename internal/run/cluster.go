@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/partition"
@@ -45,11 +46,12 @@ func (s *Settings) inCluster() bool { return s.Crawl != "" }
 
 // exchangeCommand returns the command for a subcommand of exchange, with the flags for the crawl.
 func (s *Settings) exchangeCommand(subcommand string) string {
-	command := subcommand
+	var command strings.Builder
+	command.WriteString(subcommand)
 	for _, f := range s.Exchange {
-		command += " " + Quote(f)
+		command.WriteString(" " + Quote(f))
 	}
-	return command + " -crawl " + Quote(s.Crawl)
+	return command.String() + " -crawl " + Quote(s.Crawl)
 }
 
 // passCommand returns the last stage of a partition.
