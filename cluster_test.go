@@ -158,7 +158,7 @@ func (c *clusterCrawl) join(t *testing.T, name string) {
 		args = append(append(args, "-cluster", c.servers.url(), "-name", c.name), flags...)
 	default:
 		args = append(args, c.args[1:]...)
-		args = append(args, "-cluster", c.servers.url(), "-name", c.name)
+		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-max-bytes", "32MiB")
 		if args = append(args, c.live...); c.live == nil {
 			args = append(args, "-partitions", "4", "-size", "4", "-lag", strconv.Itoa(c.lag), "-pages", "150")
 		}
