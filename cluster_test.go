@@ -504,3 +504,48 @@ func TestHostsAreAskedByOneNode(t *testing.T) {
 	one, several := crawl("one", false), crawl("three", true)
 	t.Logf("requests per second: %.0f by one node, %.0f by three, of which one is killed and one leaves; delay %v, 40 hosts: at most %.0f", one, several, delay, 40/delay.Seconds())
 }
+
+// What a tired person does wrong when a machine joins is named, and changes nothing.
+func TestMistakesOfNodesAreNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	c := newCrawl(t, "bestfirst")
+	url := startNATS(t)
+	archive := c.args[slices.Index(c.args, "-archive")+1]
+	node := func(args ...string) (words string, status int) {
+		cmd := exec.Command(c.args[0], args...)
+		cmd.Dir, cmd.Env = c.dir, c.env
+		out, _ := cmd.CombinedOutput()
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	begin := append(slices.Clone(c.args[1:]), "-cluster", url, "-name", "jazz", "-node", "a", "-run", "a", "-partitions", "2", "-size", "5", "-pages", "30", "-max-bytes", "32MiB")
+	if words, status := node(begin...); status != 0 || !strings.Contains(words, "the crawl is over") {
+		t.Fatalf("status %d\n%s", status, words)
+	}
+	join := []string{"-cluster", url, "-name", "jazz", "-node", "b"}
+	for name, test := range map[string]struct {
+		args   []string
+		want   string
+		status int
+	}{
+		"no server":         {[]string{"-cluster", "127.0.0.1:1", "-name", "jazz", "-run", "n1", "-archive", archive}, "is a NATS server with JetStream running there?", 1},
+		"no such crawl":     {[]string{"-cluster", url, "-name", "blues", "-run", "n2", "-archive", archive}, "there is no crawl blues", 1},
+		"another strategy":  {append(slices.Clone(join), "-run", "n3", "-archive", archive, "-strategy", "shark"), "strategy was bestfirst and is shark", 2},
+		"more partitions":   {append(slices.Clone(join), "-run", "n4", "-archive", archive, "-partitions", "8"), "partitions was 2 and is 8", 2},
+		"no archive":        {append(slices.Clone(join), "-run", "n5"), "here it is none", 2},
+		"no name":           {[]string{"-cluster", url, "-run", "n6"}, "-cluster needs -name", 2},
+		"no servers":        {append(slices.Clone(c.args[1:]), "-name", "jazz", "-run", "n7"), "-name needs -cluster", 2},
+		"a search":          {append(slices.Clone(begin), "-run", "n8", "-search", "i.db"), "-cluster cannot be used with a search", 2},
+		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
+		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
+		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not the name", 1},
+		"it is over":        {[]string{"-run", "a"}, "the crawl is over", 0},
+		"it is over for it": {append(slices.Clone(join), "-run", "n11", "-archive", archive), "the crawl is over", 0},
+	} {
+		words, status := node(test.args...)
+		if status != test.status || !strings.Contains(words, test.want) {
+			t.Errorf("%s: status %d and not %d, want %q\n%s", name, status, test.status, test.want, words)
+		}
+	}
+}

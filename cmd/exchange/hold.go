@@ -36,8 +36,16 @@ func (c *command) hold(ctx context.Context) error {
 		return err
 	}
 	h := exchange.Holder{Leases: leases, Runner: r, Node: c.node, Partitions: s.Partitions, TTL: c.lease, Log: c.logger}
-	err = h.Run(ctx)
-	return errors.Join(err, r.close())
+	err = errors.Join(h.Run(ctx), r.close())
+	if err != nil {
+		return err
+	}
+	st, err := exchange.Summarize(ctx, c.stream, c.crawl)
+	if err != nil {
+		return err
+	}
+	c.logger.Info("the crawl is over", "crawl", c.crawl, "pages", st.Spent, "relevant", st.Relevant)
+	return nil
 }
 
 // commandsName is the name by which exchange starts itself as the parent of the commands.

@@ -243,6 +243,12 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	if strings.HasPrefix(o.dir, "-") {
 		r.Dir = run.Dir("./" + o.dir)
 	}
+	var err error
+	if len(s.Archives) > 0 {
+		if s.Content, err = run.DigestArchives(s.Archives); err != nil {
+			return nil, err
+		}
+	}
 	if err := o.clusterSettings(names); err != nil {
 		return nil, err
 	}
@@ -257,12 +263,6 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 		s.Traps = !s.Closed()
 	default:
 		s.Traps = o.traps == "on"
-	}
-	var err error
-	if len(s.Archives) > 0 {
-		if s.Content, err = run.DigestArchives(s.Archives); err != nil {
-			return nil, err
-		}
 	}
 	if r.Seeds != "" {
 		if s.Seeds, err = run.DigestFile(r.Seeds); err != nil {

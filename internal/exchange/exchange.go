@@ -62,8 +62,14 @@ type Stream interface {
 	Watch(filter string) (changed <-chan struct{}, stop func(), err error)
 }
 
-// errPermanent is returned by a [Stream] for an error that waiting does not mend.
+// errPermanent is what an error of a [Stream] that waiting does not mend is, by [errors.Is].
 var errPermanent = errors.New("it does not help to try again")
+
+// permanent is such an error.
+type permanent struct{ error }
+
+func (permanent) Is(target error) bool { return target == errPermanent }
+func (e permanent) Unwrap() error      { return e.error }
 
 // ErrFenced is returned if another process has committed the generation with another result.
 var ErrFenced = errors.New("another process has taken over the partition")

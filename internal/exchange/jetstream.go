@@ -252,17 +252,17 @@ func (s *JetStream) explain(err error) error {
 	case err == nil:
 		return nil
 	case refused != nil && errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: %s\nhint: doc/cluster.md has the permissions that a crawl needs", errPermanent, *refused)
+		return permanent{fmt.Errorf("%s\nhint: doc/cluster.md has the permissions that a crawl needs", *refused)}
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return fmt.Errorf("%w: there is no crawl %s on these servers (stream %s)\nhint: exchange create begins it", errPermanent, s.crawl, s.stream)
+		return permanent{fmt.Errorf("there is no crawl %s on these servers (stream %s)\nhint: crawl -cluster with -topic and -seeds, or exchange create, begins it", s.crawl, s.stream)}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return fmt.Errorf("%w: the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", errPermanent, err)
+		return permanent{fmt.Errorf("the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", err)}
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrAuthorization):
-		return fmt.Errorf("%w: %w\nhint: doc/cluster.md has the permissions that a crawl needs", errPermanent, err)
+		return permanent{fmt.Errorf("%w\nhint: doc/cluster.md has the permissions that a crawl needs", err)}
 	case api != nil && api.ErrorCode == 10077:
 		return fmt.Errorf("the stream %s is full: %w\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, err)
 	case api != nil && (api.ErrorCode == 10005 || api.ErrorCode == 10047 || api.ErrorCode == 10074 || api.ErrorCode == 10023):
-		return fmt.Errorf("%w: the servers cannot reserve the storage of the stream, or there are fewer of them than replicas: %w\nhint: a smaller -max-bytes, or -replicas 1 on a single server", errPermanent, err)
+		return permanent{fmt.Errorf("the servers cannot reserve the storage of the stream, or there are fewer of them than replicas: %w\nhint: a smaller -max-bytes, or -replicas 1 on a single server", err)}
 	}
 	return err
 }

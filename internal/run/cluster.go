@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func (s *Settings) SaveShared(d Dir) error {
 // differs.
 func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	isGiven := func(key string) bool { return given[key] && !slices.Contains(local, key) }
+	if others.Content != s.Content && given != nil {
+		return faultf(statusMisuse, "the crawl %s was begun with archives of the digest %s, and here it is %s\nhint: -archive takes copies of the same files on all nodes, and a crawl of the live web has none", others.Crawl, cmp.Or(others.Content, "none"), cmp.Or(s.Content, "none"))
+	}
 	if words := others.differences(s, isGiven); len(words) > 0 {
 		return faultf(statusMisuse, "the crawl %s was begun with other settings: %s\nhint: leave them out to join it; another crawl needs another -name", others.Crawl, words[0])
 	}
