@@ -160,7 +160,7 @@ func (c *clusterCrawl) join(t *testing.T, name string) {
 		args = append(args, c.args[1:]...)
 		args = append(args, "-cluster", c.servers.url(), "-name", c.name, "-max-bytes", "32MiB")
 		if args = append(args, c.live...); c.live == nil {
-			args = append(args, "-partitions", "4", "-size", "4", "-lag", strconv.Itoa(c.lag), "-pages", "150")
+			args = append(args, "-partitions", "4", "-size", "3", "-lag", strconv.Itoa(c.lag), "-pages", "500")
 		}
 	}
 	n := &node{cmd: exec.Command("bash", args...), ended: make(chan error, 1), said: filepath.Join(c.dir, c.name+"-"+name+".log")}
@@ -343,7 +343,7 @@ func TestADisturbedClusterFetchesTheSame(t *testing.T) {
 		c.join(t, "a")
 		var did []string
 		disturbances := 3 + rng.IntN(6)
-		next := time.Now().Add(time.Duration(500+rng.IntN(1500)) * time.Millisecond)
+		next := time.Now().Add(time.Duration(200+rng.IntN(1000)) * time.Millisecond)
 		c.finish(t, time.Now().Add(5*time.Minute), func() {
 			if undisturbed || len(did) == disturbances || time.Now().Before(next) {
 				return
@@ -351,7 +351,7 @@ func TestADisturbedClusterFetchesTheSame(t *testing.T) {
 			what := c.disturb(t, rng)
 			did = append(did, what)
 			counts[what]++
-			next = time.Now().Add(time.Duration(rng.IntN(1500)) * time.Millisecond)
+			next = time.Now().Add(time.Duration(rng.IntN(1000)) * time.Millisecond)
 		})
 		for name := range c.nodes { // they end too
 			select {
@@ -376,8 +376,8 @@ func TestADisturbedClusterFetchesTheSame(t *testing.T) {
 		exports := c.exports(t)
 		if undisturbed {
 			references[i] = &reference{st.Digest, st.Spent, exports}
-			if st.Spent != 150 && shared() != "" {
-				t.Errorf("%d pages, not 150", st.Spent)
+			if st.Spent != 500 && shared() != "" {
+				t.Errorf("%d pages, not 500", st.Spent)
 			}
 			continue
 		}

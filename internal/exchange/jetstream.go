@@ -69,7 +69,7 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	if err != nil {
 		hint := "is a NATS server with JetStream running there? nats-server -js starts one"
 		switch {
-		case strings.Contains(err.Error(), "tls: "):
+		case strings.Contains(err.Error(), "tls"):
 			hint = "-ca has the certificates that sign those of the servers; -cert and -key are for servers that ask for one"
 		case errors.Is(err, nats.ErrAuthorization):
 			hint = "-creds, -nkey, or -cert and -key say who you are"

@@ -225,7 +225,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		"an authority that is not the server's": {Servers{CA: other.file, Cert: jazz, Key: jazzKey}, "jazz", "-ca has the certificates"},
 		"no authority":                          {Servers{Cert: jazz, Key: jazzKey}, "jazz", "-ca has the certificates"},
 		"no certificate":                        {Servers{CA: ca.file}, "jazz", "-cert and -key are for servers that ask for one"},
-		"an expired certificate":                {Servers{CA: ca.file, Cert: expired, Key: expiredKey}, "jazz", "expired certificate"},
+		"an expired certificate":                {Servers{CA: ca.file, Cert: expired, Key: expiredKey}, "jazz", "-cert and -key are for servers that ask for one"},
 		"a certificate of another authority":    {Servers{CA: ca.file, Cert: foreign, Key: foreignKey}, "jazz", "-cert and -key are for servers that ask for one"},
 		"a certificate without a crawl":         {Servers{CA: ca.file, Cert: nobody, Key: nobodyKey}, "jazz", "say who you are"},
 		"a missing file":                        {Servers{CA: filepath.Join(dir, "none.pem")}, "jazz", "none.pem"},
