@@ -491,7 +491,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	})
 	fs.BoolVar(&c.archiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
 	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives")
-	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
+	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any; +TYPES adds to the default (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
 	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable. If this flag is given, robots.txt is cached there too, and several runs may share it")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
@@ -566,12 +566,18 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		}
 		c.Proxy = u
 	}
-	if !given["mime"] {
+	more, added := strings.CutPrefix(*mime, "+")
+	if !given["mime"] || added {
 		switch {
 		case c.all:
 			*mime = allTypes
 		case !replayed:
 			*mime = liveTypes
+		case added: // to any
+			*mime, more = "", ""
+		}
+		if more != "" {
+			*mime += "," + more
 		}
 	}
 	types, err := archive.ParseMediaTypes(*mime)

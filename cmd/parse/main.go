@@ -81,6 +81,12 @@
 // after it, by name, are missing: error_detail lists them, without an error, and the last line on stderr
 // counts such pages as incomplete_fields.
 //
+// # Other types
+//
+// -convert TYPE=COMMAND passes the bodies of a type through a command; its manual (parse -h) has
+// recipes. The links of its output are resolved against the page's URL. Without a conversion such
+// pages have no text.
+//
 // # Archives
 //
 // With -within FILE, links that none of the archives can answer are marked with
@@ -115,6 +121,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -147,6 +154,16 @@ line on stderr counts such pages as incomplete_fields.
 With -main, text is the main content of the page, without navigation and the like;
 links are those of the whole page. With -context page, contexts extend beyond
 blocks. lang is detected if the page does not declare it.
+
+With -convert TYPE=COMMAND, a body of that type is the stdin of a shell command, whose
+stdout is parsed instead: as HTML if it begins with a tag, else as text. The command gets
+nothing else of the page. -convert-time, -convert-memory and 32 MiB of output limit it; it is
+killed with all that it has started. If it fails or prints nothing, the page has no text, and
+error_detail says why, without an error. Recipes:
+
+    -convert 'application/pdf=pdftotext -q - -'
+    -convert 'application/msword=catdoc'
+    -convert 'application/vnd.openxmlformats-officedocument.wordprocessingml.document=pandoc -f docx -t html'
 
 robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. Set
 -agent as for fetch, to include directives addressed to this crawler.
@@ -189,6 +206,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return nil
 	})
 	fs.BoolVar(&p.keepBody, "keep-body", false, "keep the body")
+	p.convert = converters{time: 30 * time.Second, memory: 1 << 30, output: 32 << 20}
+	fs.Func("convert", "parse what a command makes of bodies of a media type, `TYPE=COMMAND`; may be repeated", p.convert.add)
+	fs.DurationVar(&p.convert.time, "convert-time", p.convert.time, "maximum `time` of a command of -convert for a body")
+	fs.Var((*filter.Size)(&p.convert.memory), "convert-memory", "maximum memory of each process of -convert in `bytes`, on Linux")
 	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives in read-only directories")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
 	s.Flags(fs)
@@ -230,8 +251,9 @@ type parser struct {
 	has          func(url string) bool // reports whether the archives of -within have a URL; nil without -within
 	keepBody     bool
 	agent        string // product token of -agent, in lower case
+	convert      converters
 
-	pages, links, outside, flat, incomplete, broken atomic.Int64
+	pages, links, outside, flat, incomplete, broken, unconverted atomic.Int64
 }
 
 // notes returns the counts for the closing line.
@@ -245,6 +267,9 @@ func (p *parser) notes() []slog.Attr {
 	}
 	if n := p.incomplete.Load(); n > 0 {
 		notes = append(notes, slog.Int64("incomplete_fields", n))
+	}
+	if n := p.unconverted.Load(); n > 0 {
+		notes = append(notes, slog.Int64("not_converted", n))
 	}
 	if n := p.broken.Load(); n > 0 {
 		notes = append(notes, slog.Int64("broken_bodies", n))
@@ -295,6 +320,14 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 			doc.Charset = archive.Charset(sent)
 		}
 	}
+	command := p.convert.command(archive.MediaType(doc.ContentType))
+	if command != "" {
+		if err := p.convert.convert(command, &doc); err != nil {
+			p.unconverted.Add(1)
+			note(rec, fmt.Sprintf("parse: converting %s: %v", archive.MediaType(doc.ContentType), err))
+			doc.Body = nil
+		}
+	}
 	c := extractor.Extract(doc)
 	p.pages.Add(1)
 	p.links.Add(int64(len(c.Links)))
@@ -303,14 +336,7 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 	if len(c.Missing) > 0 {
 		p.incomplete.Add(1)
-		detail := fmt.Sprintf("parse: the selectors take more than %d steps; fields missing: %s", page.MaxSteps, strings.Join(c.Missing, ", "))
-		switch {
-		case rec.ErrorDetail == "":
-			rec.ErrorDetail = detail
-		case !strings.Contains(rec.ErrorDetail, detail): // of an earlier parse -keep-body
-			rec.ErrorDetail += "; " + detail
-		}
-		rec.Touch(wire.Fetch)
+		note(rec, fmt.Sprintf("parse: the selectors take more than %d steps; fields missing: %s", page.MaxSteps, strings.Join(c.Missing, ", ")))
 	}
 	if p.has != nil {
 		for i := range c.Links {
@@ -326,13 +352,24 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	rec.Canonical, rec.Simhash, rec.Fields = c.Canonical, c.Simhash, c.Fields
 	rec.RobotsMeta = directives(p.agent, c.RobotsMeta, headers(rec, "x-robots-tag"))
 	rec.Touch(wire.Parse)
-	if c.Charset != "" && c.Charset != rec.Charset {
+	if c.Charset != "" && c.Charset != rec.Charset && command == "" {
 		rec.Charset = c.Charset
 		rec.Touch(wire.Fetch)
 	}
 	if !p.keepBody {
 		rec.Drop(wire.Body)
 	}
+}
+
+// note adds a detail to a record, which has no error by it.
+func note(rec *wire.Record, detail string) {
+	switch {
+	case rec.ErrorDetail == "":
+		rec.ErrorDetail = detail
+	case !strings.Contains(rec.ErrorDetail, detail): // of an earlier parse -keep-body
+		rec.ErrorDetail += "; " + detail
+	}
+	rec.Touch(wire.Fetch)
 }
 
 // directives returns the directives that X-Robots-Tag headers add for agent, followed by the

@@ -27,7 +27,8 @@ type Settings struct {
 	Size     int
 	Fitness  string
 	Norm     string
-	Prior    string // a digest of the file
+	Prior    string   // a digest of the file
+	Convert  []string // TYPE=COMMAND, of parse
 
 	Archives     []string // absolute names
 	Content      string   // a digest of the content of the archives
@@ -80,6 +81,7 @@ var settings = []setting{
 	word("norm", true, func(s *Settings) *string { return &s.Norm }),
 	word("prior", true, func(s *Settings) *string { return &s.Prior }),
 	list("param", true, func(s *Settings) *[]string { return &s.Params }),
+	list("convert", true, func(s *Settings) *[]string { return &s.Convert }),
 	boolean("traps", true, func(s *Settings) *bool { return &s.Traps }),
 	list("archive", false, func(s *Settings) *[]string { return &s.Archives }),
 	word("archive-content", true, func(s *Settings) *string { return &s.Content }),

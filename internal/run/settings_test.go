@@ -15,7 +15,7 @@ import (
 func full(t *testing.T) *Settings {
 	t.Helper()
 	s := &Settings{
-		Strategy: "niche", Params: []string{"lazy=true", "", " a = b ", "two\nlines"}, Compat: true, Seed: 7, Size: 30, Fitness: "vsm,bm25", Norm: "topic", Prior: "1f2e", Scope: []string{"exclude *.test", "depth 3"},
+		Strategy: "niche", Params: []string{"lazy=true", "", " a = b ", "two\nlines"}, Compat: true, Seed: 7, Size: 30, Fitness: "vsm,bm25", Norm: "topic", Prior: "1f2e", Convert: []string{"application/pdf=pdftotext -q - -"}, Scope: []string{"exclude *.test", "depth 3"},
 		Archives: []string{"/a b/one.warc.gz", `/"quoted"\n.warc`, "/two\nlines.warc"}, Content: "sha256:1", Capture: "near 2020", ArchiveFirst: true,
 		Seeds: "sha256:2", SeedQuery: "“ciphers”\nand 'hashes' ", Search: "/index.db",
 		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, Traps: true, Recrawl: true,
@@ -47,7 +47,7 @@ func TestSettingsRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		got.Params, got.Archives, got.Live, got.Replaced = orNil(got.Params), orNil(got.Archives), orNil(got.Live), orNil(got.Replaced)
-		got.Exchange = orNil(got.Exchange)
+		got.Exchange, got.Convert = orNil(got.Exchange), orNil(got.Convert)
 		if !reflect.DeepEqual(got, s) {
 			t.Errorf("got  %+v\nwant %+v", got, s)
 		}

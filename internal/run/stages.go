@@ -109,6 +109,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	if len(s.Scope) > 0 {
 		fetch = append(fetch, scopeFlag)
 	}
+	if types := s.convertedTypes(); types != "" {
+		fetch = append(fetch, "-mime "+Quote("+"+types))
+	}
 	partition := ""
 	if s.inCluster() {
 		partition = ` -partition "$SPOOR_PARTITION"`
@@ -127,6 +130,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		for _, a := range s.Archives {
 			parse = append(parse, "-within "+Quote(a))
 		}
+	}
+	for _, c := range s.Convert {
+		parse = append(parse, "-convert "+Quote(c))
 	}
 	add("fetch", fetch...)
 	add("parse", parse...)
@@ -197,6 +203,19 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows)
 	}
 	return list
+}
+
+// convertedTypes returns the types of Convert that fetch must be told to accept.
+func (s *Settings) convertedTypes() string {
+	if s.Closed() || slices.ContainsFunc(s.Live, func(f string) bool { return strings.HasPrefix(f, "-mime=") }) {
+		return ""
+	}
+	var types []string
+	for _, c := range s.Convert {
+		t, _, _ := strings.Cut(c, "=")
+		types = append(types, t)
+	}
+	return strings.Join(types, ",")
 }
 
 // measure returns the measures of score, the steering one first.

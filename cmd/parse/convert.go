@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"spoor/internal/archive"
+	"spoor/internal/page"
+)
+
+// Bodies that are not HTML go through commands: their stdout is parsed instead.
+
+// A converter is a command for media types.
+type converter struct {
+	types   []string // as of archive.ParseMediaTypes
+	command string
+}
+
+// converters are those of -convert, with their limits.
+type converters struct {
+	list   []converter
+	time   time.Duration // for a body
+	memory int64         // bytes of address space of each process; on Linux
+	output int           // bytes
+}
+
+// add adds a converter, TYPE=COMMAND.
+func (c *converters) add(s string) error {
+	list, command, ok := strings.Cut(s, "=")
+	types, err := archive.ParseMediaTypes(list)
+	switch {
+	case err != nil:
+		return err
+	case !ok || len(types) == 0 || strings.TrimSpace(command) == "":
+		return errors.New("want TYPE=COMMAND, such as 'application/pdf=pdftotext -q - -'")
+	}
+	c.list = append(c.list, converter{types, command})
+	return nil
+}
+
+// command returns the command for a media type, in lower case; "" if there is none.
+func (c *converters) command(media string) string {
+	for _, v := range c.list {
+		if archive.TakesMediaType(v.types, media) {
+			return v.command
+		}
+	}
+	return ""
+}
+
+// convert replaces the body of a document by the output of a command, and its type by text/html or
+// text/plain. The command gets nothing of the document but the body.
+func (c *converters) convert(command string, doc *page.Document) error {
+	ctx, cancel := context.WithTimeout(context.Background(), c.time)
+	defer cancel()
+	if runtime.GOOS == "linux" {
+		command = fmt.Sprintf("ulimit -v %d || exit\n%s", c.memory>>10, command)
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(lastBytes)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(doc.Body), out, messages
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	cmd.WaitDelay = time.Second // for processes that it has left and that hold its pipes
+	ownGroup(cmd)
+	err := cmd.Run()
+	if cmd.Process != nil {
+		killGroup(cmd)
+	}
+	switch {
+	case out.kept.Len() == c.output:
+		return fmt.Errorf("more than %d bytes of output", c.output)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("it took more than %v", c.time)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		if words := messages.line(); words != "" {
+			return fmt.Errorf("%w: %s", err, words)
+		}
+		return err
+	case len(bytes.TrimSpace(out.kept.Bytes())) == 0:
+		return errors.New("no text")
+	}
+	doc.Body, doc.Charset, doc.ContentType = out.kept.Bytes(), "", "text/plain"
+	if isHTML(doc.Body) {
+		doc.ContentType = "text/html"
+	}
+	doc.IsUTF8 = utf8.Valid(doc.Body)
+	return nil
+}
+
+// isHTML reports whether a text begins with a tag, a comment or a declaration.
+func isHTML(text []byte) bool {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	return len(text) > 1 && text[0] == '<' && (text[1] == '!' || text[1] == '?' || 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z')
+}
+
+// A limitedBuffer keeps as many bytes as are permitted, and calls over when it is full. Its buffer is
+// not embedded: io.Copy would call its ReadFrom.
+type limitedBuffer struct {
+	kept bytes.Buffer
+	most int
+	over func()
+}
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	left := b.most - b.kept.Len()
+	if len(p) < left {
+		return b.kept.Write(p)
+	}
+	b.kept.Write(p[:left])
+	b.over()
+	return 0, errors.New("too much output")
+}
+
+// lastBytes keeps the end of what is written to it.
+type lastBytes struct{ b []byte }
+
+const mostMessage = 200 // bytes
+
+func (l *lastBytes) Write(p []byte) (int, error) {
+	l.b = append(l.b, p[max(0, len(p)-mostMessage):]...)
+	l.b = l.b[max(0, len(l.b)-mostMessage):]
+	return len(p), nil
+}
+
+// line returns the last line.
+func (l *lastBytes) line() string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(l.b), "�")), "\n")
+	return lines[len(lines)-1]
+}

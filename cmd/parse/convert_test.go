@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// converted is what parse makes of a body.
+type converted struct {
+	Text        string
+	Title       string
+	Error       string
+	ErrorDetail string `json:"error_detail"`
+	Links       []struct{ URL string }
+	BodyBase64  string `json:"body_base64"`
+}
+
+func convertWith(t *testing.T, body []byte, contentType string, flags ...string) (got converted, took time.Duration) {
+	t.Helper()
+	in, err := json.Marshal(map[string]any{"v": 1, "url": "http://a.test/dir/x", "status_code": 200, "content_type": contentType, "body_base64": base64.StdEncoding.EncodeToString(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	begun := time.Now()
+	if err := run(flags, bytes.NewReader(append(in, '\n')), &out, io.Discard); err != nil {
+		t.Fatalf("%q: %v", flags, err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	return got, time.Since(begun)
+}
+
+// A command that converts bodies costs at most its own record, whatever it does.
+func TestConverters(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "alive")
+	for name, c := range map[string]struct {
+		command, contentType string
+		flags                []string
+		text, detail         string
+		most                 time.Duration
+	}{
+		"text":                  {command: "cat", text: "hello world"},
+		"parameters and case":   {command: "cat", contentType: "Application/PDF; charset=binary", text: "hello world"},
+		"all of a kind":         {command: "cat", flags: []string{"-convert", "application/*=cat"}, text: "hello world"},
+		"another type":          {command: "cat", contentType: "image/png"},
+		"HTML":                  {command: `echo '<!doctype html><title>T</title><p>Hi <a href="../y">there</a>'`, text: "Hi there"},
+		"not quite HTML":        {command: "echo '<3 jazz'", text: "<3 jazz"},
+		"nothing of the page":   {command: `echo "$SPOOR_URL$1$0"`, text: "sh"},
+		"hangs":                 {command: "sleep 60", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
+		"ignores signals":       {command: "trap '' TERM INT; sleep 60; sleep 60", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
+		"leaves a child":        {command: "(sleep 2; touch " + marker + ") & echo done", text: "done", most: 3 * time.Second},
+		"floods":                {command: "yes", detail: "more than 33554432 bytes of output", most: 20 * time.Second},
+		"dies by a signal":      {command: "echo half; kill -SEGV $$", detail: "signal: segmentation fault"},
+		"fails with output":     {command: "echo half; echo 'bad\nfile' >&2; exit 3", detail: "exit status 3: file"},
+		"nothing":               {command: "cat >/dev/null", detail: "no text"},
+		"spaces":                {command: `printf ' \f\n'`, detail: "no text"},
+		"closes stdin":          {command: "exec <&-; echo ok", text: "ok"},
+		"a million on stderr":   {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo ok", text: "ok"},
+		"not UTF-8":             {command: `printf 'caf\351 au lait'`, text: "café au lait"},
+		"too much memory":       {command: "head -c 3000000000 /dev/zero | tail", flags: []string{"-convert-memory", "64MiB"}, detail: "exit status", most: 20 * time.Second},
+		"there is no such file": {command: "/nonexistent/pdftotext", detail: "not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.contentType == "" {
+				c.contentType = "application/pdf"
+			}
+			if c.most == 0 {
+				c.most = 10 * time.Second
+			}
+			flags := append([]string{"-convert", "application/pdf=" + c.command}, c.flags...)
+			got, took := convertWith(t, []byte("hello world"), c.contentType, flags...)
+			if got.Text != c.text || got.Error != "" || !strings.Contains(got.ErrorDetail, c.detail) || c.detail == "" && got.ErrorDetail != "" || got.BodyBase64 != "" {
+				t.Errorf("%+v, want text %q and detail %q", got, c.text, c.detail)
+			}
+			if name == "HTML" && (got.Title != "T" || len(got.Links) != 1 || got.Links[0].URL != "http://a.test/y") {
+				t.Errorf("%+v", got)
+			}
+			if took > c.most {
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+	time.Sleep(1500 * time.Millisecond)
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a process that a converter has left was not killed")
+	}
+	for _, bad := range []string{"application/pdf", "pdf=cat", "application/pdf=", "=cat"} {
+		if err := run([]string{"-convert", bad}, strings.NewReader(""), io.Discard, io.Discard); err == nil {
+			t.Errorf("-convert %q is taken", bad)
+		}
+	}
+}
+
+// The recipes of the manual work, with the programs of this machine.
+func TestRecipesOfConverters(t *testing.T) {
+	pdf := func(content string) []byte {
+		var b bytes.Buffer
+		var at []int
+		object := func(s string) {
+			at = append(at, b.Len())
+			fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), s)
+		}
+		b.WriteString("%PDF-1.4\n")
+		object("<< /Type /Catalog /Pages 2 0 R >>")
+		object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
+		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>")
+		object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content))
+		object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+		start := b.Len()
+		fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+		for _, n := range at {
+			fmt.Fprintf(&b, "%010d 00000 n \n", n)
+		}
+		fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
+		return b.Bytes()
+	}
+	if _, err := exec.LookPath("pdftotext"); err != nil {
+		t.Skip("pdftotext is not installed")
+	}
+	const recipe = "application/pdf=pdftotext -q - -"
+	if got, _ := convertWith(t, pdf("BT /F1 12 Tf 10 50 Td (Bebop and swing) Tj ET"), "application/pdf", "-convert", recipe); got.Text != "Bebop and swing" || got.ErrorDetail != "" {
+		t.Errorf("%+v", got)
+	}
+	if got, _ := convertWith(t, pdf("0 0 100 100 re f"), "application/pdf", "-convert", recipe); got.Text != "" || !strings.Contains(got.ErrorDetail, "converting application/pdf: no text") {
+		t.Errorf("a scanned page: %+v", got)
+	}
+	if got, _ := convertWith(t, []byte("%PDF-1.4 torn"), "application/pdf", "-convert", recipe); got.Text != "" || !strings.Contains(got.ErrorDetail, "exit status") {
+		t.Errorf("a torn file: %+v", got)
+	}
+}
