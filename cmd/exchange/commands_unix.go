@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"spoor/internal/partition"
+	"spoor/internal/procgroup"
 )
 
 // runCommands is the process that startCommands starts: it runs a command for each partition, in
@@ -45,7 +46,7 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 	running := map[int]*exec.Cmd{}
 	killAll := func() {
 		for _, cmd := range running {
-			killGroup(cmd)
+			procgroup.Kill(cmd)
 		}
 	}
 	defer killAll()
@@ -53,7 +54,7 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 		cmd := exec.Command(args[2], args[3:]...)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // stdout is for the parent, which escapes the rest
 		cmd.Env = append(os.Environ(), "SPOOR_PARTITION="+partition.Partition{Number: p, Of: partitions}.String())
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		procgroup.Lead(cmd, syscall.SIGKILL)
 		if err := cmd.Start(); err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 			if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 				status = 128 + int(ws.Signal())
 			}
-			killGroup(cmd) // what it has left running
+			procgroup.Kill(cmd) // what it has left running
 			ends <- end{p, status}
 		}()
 		return nil
@@ -105,6 +106,3 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 		}
 	}
 }
-
-// killGroup kills a command with all processes of its group.
-func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"spoor/internal/archive"
 	"spoor/internal/page"
+	"spoor/internal/procgroup"
 )
 
 // Bodies that are not HTML go through commands: their stdout is parsed instead.
@@ -66,13 +68,10 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(lastBytes)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(doc.Body), out, messages
-	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = time.Second // for processes that it has left and that hold its pipes
-	ownGroup(cmd)
+	procgroup.Lead(cmd, syscall.SIGKILL)
 	err := cmd.Run()
-	if cmd.Process != nil {
-		killGroup(cmd)
-	}
+	procgroup.Kill(cmd)
 	switch {
 	case out.kept.Len() == c.output:
 		return fmt.Errorf("more than %d bytes of output", c.output)

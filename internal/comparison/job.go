@@ -11,10 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
+	"spoor/internal/procgroup"
 	"spoor/internal/run"
 )
 
@@ -24,7 +26,7 @@ const patience = 10 * time.Second
 // command returns a program that ends, with all its children, when ctx is cancelled.
 func (c *Comparison) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
-	ownGroup(cmd)
+	procgroup.Lead(cmd, syscall.SIGTERM)
 	cmd.WaitDelay = patience
 	return cmd
 }
@@ -45,7 +47,7 @@ func (c *Comparison) output(ctx context.Context, stdin []byte, name string, args
 func start(ctx context.Context, cmd *exec.Cmd) error {
 	err := cmd.Run()
 	if ctx.Err() != nil && cmd.Process != nil {
-		killGroup(cmd)
+		procgroup.Kill(cmd)
 	}
 	return err
 }

@@ -4,19 +4,9 @@ package comparison
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"syscall"
 )
-
-// ownGroup makes cmd the leader of a process group. The end of its context terminates the group.
-func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-}
-
-// killGroup kills what is left of the process group of cmd.
-func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // maxRSS returns the memory of the largest process that p waited for, in KiB.
 func maxRSS(p *os.ProcessState) int64 {
