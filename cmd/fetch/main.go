@@ -275,8 +275,8 @@ WARC file is complete. go doc ./cmd/fetch has the full manual.`
 
 // The media types that are accepted unless -mime is given.
 const (
-	liveTypes = "text/html,application/xhtml+xml,text/plain,application/xml,text/xml"
-	allTypes  = "text/html,application/xhtml+xml"
+	liveTypes = "text/html, application/xhtml+xml, text/plain, application/xml, text/xml"
+	allTypes  = "text/html, application/xhtml+xml"
 )
 
 // A command holds the values of the flags.
