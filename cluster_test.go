@@ -549,3 +549,51 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// The number of nodes changes nothing, for strategies of both kinds, and any lag.
+func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	url := startNATS(t)
+	for _, strategy := range []string{"bestfirst", "niche", "forage"} {
+		c := newCrawl(t, strategy)
+		archive := c.args[slices.Index(c.args, "-archive")+1]
+		for _, p := range []int{1, 6} {
+			lag := p % 4 // 1, 2
+			var digests []string
+			for _, nodes := range []int{1, 3} {
+				name := fmt.Sprintf("%s-%d-%d", strategy, p, nodes)
+				var wg sync.WaitGroup
+				for i := range nodes {
+					run := fmt.Sprintf("%s/%d", name, i)
+					args := []string{c.args[0], "-cluster", url, "-name", name, "-node", strconv.Itoa(i), "-run", run}
+					if i == 0 {
+						args = append(append(args, c.args[1:]...), "-pages", "120", "-size", "4", "-partitions", strconv.Itoa(p), "-lag", strconv.Itoa(lag), "-max-bytes", "16MiB")
+					} else {
+						args = append(args, "-archive", archive)
+					}
+					wg.Go(func() {
+						cmd := exec.Command("bash", args...)
+						cmd.Dir, cmd.Env = c.dir, c.env
+						for begun := time.Now(); i > 0; time.Sleep(50 * time.Millisecond) {
+							look := exec.Command("bash", "-c", "exchange status -to "+url+" -crawl "+name)
+							look.Env = c.env
+							if look.Run() == nil || time.Since(begun) > time.Minute {
+								break
+							}
+						}
+						if out, err := cmd.CombinedOutput(); err != nil {
+							t.Errorf("%s: node %d: %v\n%s", name, i, err, out)
+						}
+					})
+				}
+				wg.Wait()
+				digests = append(digests, c.exchangeStatus(t, url, name).Digest)
+			}
+			if digests[0] != digests[1] {
+				t.Errorf("%s, %d partitions, lag %d: digest %s by one node, %s by three", strategy, p, lag, digests[0], digests[1])
+			}
+		}
+	}
+}
