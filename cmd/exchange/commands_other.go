@@ -11,3 +11,5 @@ import (
 func runCommands([]string, io.Reader, io.Writer, io.Writer) error {
 	return errors.New("exchange hold needs process groups, which this system does not have\nhint: start the pipelines of the partitions by other means")
 }
+
+func killGroup(int) {}

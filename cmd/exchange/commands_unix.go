@@ -59,6 +59,9 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 			return err
 		}
 		running[p] = cmd
+		if _, err := fmt.Fprintf(stdout, "begun %d %d\n", p, cmd.Process.Pid); err != nil {
+			return err
+		}
 		go func() {
 			cmd.Wait() // the status is in ProcessState
 			status := cmd.ProcessState.ExitCode()
@@ -106,3 +109,6 @@ func runCommands(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 		}
 	}
 }
+
+// killGroup kills a process group.
+func killGroup(leader int) { syscall.Kill(-leader, syscall.SIGKILL) }

@@ -57,6 +57,7 @@ type commands struct {
 	process *exec.Cmd
 	in      io.WriteCloser
 	exits   chan exchange.Exit
+	groups  map[int]int // by partition: the process group of its command; complete when exits is closed
 }
 
 // startCommands starts the process. Its input is a line for each order, its output a line for each
@@ -65,13 +66,14 @@ type commands struct {
 //	start 7      start the command of partition 7
 //	leave 7      send it SIGTERM
 //	alive 12     the lease was renewed 12 ms ago
+//	begun 7 PID  it was started, and leads a process group
 //	exit 7 143   it has ended with status 143
 func startCommands(argv []string, partitions int, lease time.Duration, stdout, stderr io.Writer) (*commands, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &commands{exits: make(chan exchange.Exit, partitions)}
+	c := &commands{exits: make(chan exchange.Exit, partitions), groups: map[int]int{}}
 	c.process = exec.Command(self, append([]string{commandsName, strconv.Itoa(partitions), lease.String()}, argv...)...)
 	c.process.Stderr = stderr
 	out, err := c.process.StdoutPipe()
@@ -87,7 +89,12 @@ func startCommands(argv []string, partitions int, lease time.Duration, stdout, s
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			var e exchange.Exit
+			var group int
+			if n, _ := fmt.Sscanf(lines.Text(), "begun %d %d", &e.Partition, &group); n == 2 {
+				c.groups[e.Partition] = group
+			}
 			if n, _ := fmt.Sscanf(lines.Text(), "exit %d %d", &e.Partition, &e.Status); n == 2 {
+				delete(c.groups, e.Partition)
 				c.exits <- e
 			}
 		}
@@ -108,8 +115,17 @@ func (c *commands) order(word string, n int) error {
 	return err
 }
 
-// close ends the process, which kills the commands that still run.
-func (c *commands) close() error { return errors.Join(c.in.Close(), c.process.Wait()) }
+// close ends the process, which kills the commands that still run. If it was killed itself, they are
+// killed here.
+func (c *commands) close() error {
+	err := c.in.Close()
+	for range c.exits { // until it has ended
+	}
+	for _, group := range c.groups {
+		killGroup(group)
+	}
+	return errors.Join(err, c.process.Wait())
+}
 
 // checkHold checks the flags of hold.
 func (c *command) checkHold() error {
