@@ -251,6 +251,9 @@ func (c *Crawl) start() error {
 		if err := c.checkStore(); err != nil {
 			return err
 		}
+		if err := d.removeParts(); err != nil { // which a process wrote before it let the store go
+			return err
+		}
 		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
 	}
 	return nil

@@ -67,10 +67,13 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		v.Stop = c.Dir.nodeStop()
 	}
 	parent := os.Getppid()
-	served, err := v.Serve(ctx)
-	if err == nil && os.Getppid() == parent { // a script that was killed does not read it
-		err = c.Dir.overwrite(endFile, served.End)
+	v.Ended = func(reason string) error { // before the store is closed, for which the next crawl waits
+		if os.Getppid() != parent { // the script was killed and does not read it
+			return nil
+		}
+		return c.Dir.overwrite(endFile, reason)
 	}
+	_, err = v.Serve(ctx)
 	return err
 }
 
