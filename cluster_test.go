@@ -539,7 +539,11 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		"a search":          {append(slices.Clone(begin), "-run", "n8", "-search", "i.db"), "-cluster cannot be used with a search", 2},
 		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
 		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
-		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not the name", 1},
+		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not a name", 1},
+		"more pages":        {[]string{"-run", "a", "-pages", "40"}, "pages was 30 and is 40", 2},
+		"pages that join":   {append(slices.Clone(join), "-run", "n12", "-archive", archive, "-pages", "50"), "pages was 30 and is 50", 2},
+		"other partitions":  {[]string{"-run", "a", "-partitions", "9"}, "partitions was 2 and is 9", 2},
+		"its own name":      {[]string{"-run", "a", "-node", "a"}, "the crawl is over", 0},
 		"it is over":        {[]string{"-run", "a"}, "the crawl is over", 0},
 		"it is over for it": {append(slices.Clone(join), "-run", "n11", "-archive", archive), "the crawl is over", 0},
 	} {

@@ -65,6 +65,14 @@ func (o *opening) clusterSettings(given map[string]bool) error {
 				return filter.Usagef("-%s needs -cluster: the addresses of the servers", name)
 			}
 		}
+		s.Node, s.Crawl = o.node, o.name // of a node that is resumed
+		given["crawl"] = given["name"]
+		if given["partitions"] {
+			s.Partitions = int(o.partitions)
+		}
+		if given["lag"] {
+			s.Lag = int(o.lag)
+		}
 		return nil
 	}
 	if o.name == "" {
@@ -155,7 +163,7 @@ func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "crawl: node %s of crawl %s; the messages of partition 7 are in %s\n", s.Node, s.Crawl, filepath.Join(string(d.PartitionDir(7)), run.CrawlLog))
+	fmt.Fprintf(stderr, "crawl: node %s of crawl %s; messages of partition N are in %s and %s\n", s.Node, s.Crawl, d.Path("p", "NNN", run.CrawlLog), run.StagesLog)
 	args := append([]string{prefix + "exchange", "hold"}, s.Exchange...)
 	args = append(args, "-crawl="+s.Crawl, "-node="+s.Node, "--", "bash", script, "-run", dir)
 	return run.Become(lock, nil, args...)

@@ -187,7 +187,7 @@ func CheckName(name string) error {
 		ok = ok && (r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
 	}
 	if !ok {
-		return fmt.Errorf("%q is not the name of a crawl: want 1 to 64 letters, digits, - and _", name)
+		return fmt.Errorf("%q is not a name: want 1 to 64 letters, digits, - and _", name)
 	}
 	return nil
 }

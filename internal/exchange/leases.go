@@ -105,7 +105,13 @@ func (l *JetStreamLeases) Renew(ctx context.Context) error {
 		return err
 	}
 	if last == 0 {
-		return l.taken()
+		switch value, _, err := l.get(ctx, subject); {
+		case err != nil:
+			return err
+		case value != "" && value != l.process:
+			return l.taken()
+		}
+		return errors.New("the servers have not decided about the last renewal of the lease") // more than half of them are needed
 	}
 	l.last = last
 	return nil

@@ -80,7 +80,7 @@ func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	if others.Content != s.Content && given != nil {
 		return faultf(statusMisuse, "the crawl %s was begun with archives of the digest %s, and here it is %s\nhint: -archive takes copies of the same files on all nodes, and a crawl of the live web has none", others.Crawl, cmp.Or(others.Content, "none"), cmp.Or(s.Content, "none"))
 	}
-	if words := others.differences(s, isGiven); len(words) > 0 {
+	if words := append(others.differences(s, isGiven), others.changes(s, given)...); len(words) > 0 {
 		return faultf(statusMisuse, "the crawl %s was begun with other settings: %s\nhint: leave them out to join it; another crawl needs another -name", others.Crawl, words[0])
 	}
 	for _, f := range settings {
@@ -92,6 +92,17 @@ func (s *Settings) Join(others *Settings, given map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+// changes describes the settings of a crawl on several machines that a single crawl may change in its
+// course and this one may not.
+func (s *Settings) changes(given *Settings, isGiven map[string]bool) (words []string) {
+	for _, f := range settings {
+		if was, is := f.get(s), f.get(given); !f.fixed && isGiven[f.key] && !slices.Contains(local, f.key) && !slices.Equal(was, is) {
+			words = append(words, fmt.Sprintf("%s was %s and is %s", f.key, strings.Join(was, ", "), strings.Join(is, ", ")))
+		}
+	}
+	return words
 }
 
 // sharedFiles are the files of a node's run directory that all nodes share.

@@ -157,6 +157,9 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		}
 		return full || r.Given[key]
 	})
+	if before.inCluster() {
+		words = append(words, before.changes(&r.Settings, r.Given)...)
+	}
 	if r.Topic != "" && len(words) == 0 {
 		given, err := atomicfile.ReadFile(r.Topic, maxSmall)
 		if err != nil {
