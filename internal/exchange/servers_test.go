@@ -1,11 +1,13 @@
 package exchange
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -309,5 +311,60 @@ func BenchmarkBarrier(b *testing.B) {
 				wg.Wait()
 			}
 		})
+	}
+}
+
+// A node whose servers have lost the majority waits: nobody has taken its name, although the leader that
+// is left refuses the renewal.
+func TestALeaseWithoutMajorityIsNotTaken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no cluster in a short test")
+	}
+	servers := startCluster(t, false)
+	launch(t, servers)
+	ctx := t.Context()
+	create, err := Connect(Servers{URLs: servers[0].ClientURL(), Name: t.Name()}, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer create.Close()
+	if err := (retryer{time.Minute, quiet}).do(ctx, func() error { return create.CreateLeases(ctx, 3) }); err != nil {
+		t.Fatal(err)
+	}
+	leader := -1
+	for begun := time.Now(); leader < 0; time.Sleep(50 * time.Millisecond) {
+		leader = slices.IndexFunc(servers, func(s *server.Server) bool { return s.JetStreamIsStreamLeader("$G", "SPOORNODES_c") })
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the stream has no leader")
+		}
+	}
+	js, err := Connect(Servers{URLs: servers[leader].ClientURL(), Name: t.Name()}, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer js.Close()
+	lease, err := js.Leases(ctx, "a", 3*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renew := func() error {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		return lease.Renew(ctx)
+	}
+	for range 3 {
+		if err := renew(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, s := range servers {
+		if i != leader {
+			s.Shutdown()
+		}
+	}
+	for begun := time.Now(); time.Since(begun) < 8*time.Second; time.Sleep(300 * time.Millisecond) {
+		if err := renew(); errors.Is(err, ErrNameTaken) {
+			t.Fatal(err)
+		}
 	}
 }
