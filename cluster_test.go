@@ -34,8 +34,8 @@ type natsServers struct {
 	running      []*exec.Cmd
 }
 
-// freePorts returns ports that nobody listens on, below those that the system gives to others while a
-// server is down.
+// freePorts returns unused ports. They are outside the range of ephemeral ports, so no other process
+// gets them while a server is down.
 func freePorts(t *testing.T, n int) (ports []int) {
 	t.Helper()
 	for tries := 0; len(ports) < n; tries++ {
@@ -428,8 +428,8 @@ func (h *hostLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestHostsAreAskedByOneNode crawls forty hosts over three nodes, of which one is killed, with all its
-// processes, and another one comes and goes. No host is asked twice at a time or before its delay.
+// TestHostsAreAskedByOneNode crawls forty hosts over three nodes. One node is killed with all its
+// processes, and another leaves. No host gets two requests at once, or one before its delay.
 func TestHostsAreAskedByOneNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
@@ -502,7 +502,7 @@ func TestHostsAreAskedByOneNode(t *testing.T) {
 		return float64(requests) / took.Seconds()
 	}
 	one, several := crawl("one", false), crawl("three", true)
-	t.Logf("requests per second: %.0f by one node, %.0f by three, of which one is killed and one leaves; delay %v, 40 hosts: at most %.0f", one, several, delay, 40/delay.Seconds())
+	t.Logf("requests per second: %.0f by one node, %.0f by three (one is killed, one leaves); delay %v, 40 hosts: at most %.0f", one, several, delay, 40/delay.Seconds())
 }
 
 // What a tired person does wrong when a machine joins is named, and changes nothing.

@@ -26,8 +26,8 @@ type cluster struct {
 	shared               *run.Settings // of the crawl that is joined
 }
 
-// secretFlags are the flags of exchange that name files.
-var secretFlags = []string{"creds", "nkey", "ca", "cert", "key"}
+// fileFlags are the flags of exchange whose values are names of files.
+var fileFlags = []string{"creds", "nkey", "ca", "cert", "key"}
 
 func (o *opening) defineCluster(fs *flag.FlagSet) {
 	o.partitions = 16
@@ -38,7 +38,7 @@ func (o *opening) defineCluster(fs *flag.FlagSet) {
 	fs.Var(&o.lag, "lag", "with -cluster: wait only for the generation `S` before the last one (default 1; with -archive 0)")
 	fs.Var(&o.replicas, "replicas", "with -cluster: store the crawl on `n` servers (default 3, or 1 if fewer are named)")
 	fs.StringVar(&o.maxBytes, "max-bytes", "", "with -cluster: maximum size of the stream in `bytes`, see exchange create -h")
-	for _, name := range secretFlags {
+	for _, name := range fileFlags {
 		fs.Func(name, "with -cluster: a `file`, see exchange -h", func(v string) error {
 			absolute, err := filepath.Abs(v)
 			o.s.Exchange = append(o.s.Exchange, "-"+name+"="+absolute)
