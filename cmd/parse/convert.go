@@ -30,7 +30,7 @@ type converters struct {
 	list   []converter
 	time   time.Duration // for a body
 	memory int64         // bytes of address space of each process; on Linux
-	output int           // bytes
+	output int64         // bytes
 }
 
 // add adds a converter, TYPE=COMMAND.
@@ -63,8 +63,10 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	ctx, cancel := context.WithTimeout(context.Background(), c.time)
 	defer cancel()
 	if runtime.GOOS == "linux" {
-		command = fmt.Sprintf("ulimit -v %d || exit\n%s", c.memory>>10, command)
+		command = fmt.Sprintf("ulimit -v %d || exit\n%s", max(1, c.memory>>10), command)
 	}
+	// If parse is killed, nobody kills the command: a loop ends at this limit.
+	command = fmt.Sprintf("ulimit -t %d\n%s", c.time/time.Second+2, command)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(lastBytes)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(doc.Body), out, messages
@@ -73,7 +75,7 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	err := cmd.Run()
 	procgroup.Kill(cmd)
 	switch {
-	case out.kept.Len() == c.output:
+	case int64(out.kept.Len()) == c.output:
 		return fmt.Errorf("more than %d bytes of output", c.output)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("it took more than %v", c.time)
@@ -103,13 +105,13 @@ func isHTML(text []byte) bool {
 // not embedded: io.Copy would call its ReadFrom.
 type limitedBuffer struct {
 	kept bytes.Buffer
-	most int
+	most int64
 	over func()
 }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
-	left := b.most - b.kept.Len()
-	if len(p) < left {
+	left := b.most - int64(b.kept.Len())
+	if int64(len(p)) < left {
 		return b.kept.Write(p)
 	}
 	b.kept.Write(p[:left])

@@ -62,12 +62,20 @@ func TestConverters(t *testing.T) {
 		"hangs":                 {command: "sleep 60", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
 		"ignores signals":       {command: "trap '' TERM INT; sleep 60; sleep 60", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
 		"leaves a child":        {command: "(sleep 2; touch " + marker + ") & echo done", text: "done", most: 3 * time.Second},
+		"leaves a daemon":       {command: "setsid sleep 5 & echo done", text: "done", most: 3 * time.Second},
+		"a crowd of children":   {command: "for i in 1 2 3 4 5 6 7 8 9; do sleep 60 & done; wait", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
+		"uses the processor":    {command: "while :; do :; done", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
+		"is limited by itself":  {command: "ulimit -t", flags: []string{"-convert-time", "1500ms"}, text: "3"},
 		"floods":                {command: "yes", detail: "more than 33554432 bytes of output", most: 20 * time.Second},
+		"floods a little":       {command: "yes", flags: []string{"-convert-output", "1KiB"}, detail: "more than 1024 bytes of output"},
+		"floods in silence":     {command: "yes >&2", flags: []string{"-convert-time", "300ms"}, detail: "it took more than 300ms", most: 3 * time.Second},
 		"dies by a signal":      {command: "echo half; kill -SEGV $$", detail: "signal: segmentation fault"},
 		"fails with output":     {command: "echo half; echo 'bad\nfile' >&2; exit 3", detail: "exit status 3: file"},
 		"nothing":               {command: "cat >/dev/null", detail: "no text"},
 		"spaces":                {command: `printf ' \f\n'`, detail: "no text"},
 		"closes stdin":          {command: "exec <&-; echo ok", text: "ok"},
+		"a long last line":      {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1", detail: "exit status 1: " + strings.Repeat("x", mostMessage)},
+		"a line for terminals":  {command: `printf 'one\ntwo \033]0;x\007 \341\n' >&2; exit 1`, detail: "exit status 1: two \x1b]0;x\a \uFFFD"},
 		"a million on stderr":   {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo ok", text: "ok"},
 		"not UTF-8":             {command: `printf 'caf\351 au lait'`, text: "café au lait"},
 		"too much memory":       {command: "head -c 3000000000 /dev/zero | tail", flags: []string{"-convert-memory", "64MiB"}, detail: "exit status", most: 20 * time.Second},
@@ -104,32 +112,70 @@ func TestConverters(t *testing.T) {
 	}
 }
 
+// Conversions run at the same time, and the records keep their order: the output does not depend on -j.
+func TestConvertersKeepTheOrder(t *testing.T) {
+	var in strings.Builder
+	for i := range 24 {
+		fmt.Fprintf(&in, `{"v":1,"url":"http://a.test/%d","status_code":200,"content_type":"application/%s","body":"%d"}`+"\n", i, []string{"pdf", "x", "html"}[i%3], i)
+	}
+	const command = "read n; sleep 0.0$((9 - n % 10)); test $n -ne 9 && echo page $n"
+	var want string
+	for _, j := range []string{"1", "3", "8"} {
+		var out bytes.Buffer
+		if err := run([]string{"-j", j, "-convert", "application/pdf,application/x=" + command}, strings.NewReader(in.String()), &out, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			want = out.String()
+		}
+		if out.String() != want || strings.Count(want, "\n") != 24 || strings.Count(want, `"text":"page `) != 15 || strings.Count(want, "exit status 1") != 1 {
+			t.Fatalf("-j %s: %s", j, out.String())
+		}
+	}
+}
+
+// The command ends although it reads nothing of a body that is longer than a pipe holds.
+func TestConvertersNeedNotReadTheBody(t *testing.T) {
+	got, _ := convertWith(t, bytes.Repeat([]byte("x"), 4<<20), "application/pdf", "-convert", "application/pdf=head -c 3")
+	if got.Text != "xxx" || got.ErrorDetail != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func pdf(content string) []byte {
+	var b bytes.Buffer
+	var at []int
+	object := func(s string) {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), s)
+	}
+	b.WriteString("%PDF-1.4\n")
+	object("<< /Type /Catalog /Pages 2 0 R >>")
+	object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
+	object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>")
+	object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content))
+	object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
+	for _, n := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", n)
+	}
+	fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
+	return b.Bytes()
+}
+
+// needs skips a test if a program is missing.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(program + " is not installed")
+	}
+}
+
 // The recipes of the manual work, with the programs of this machine.
-func TestRecipesOfConverters(t *testing.T) {
-	pdf := func(content string) []byte {
-		var b bytes.Buffer
-		var at []int
-		object := func(s string) {
-			at = append(at, b.Len())
-			fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", len(at), s)
-		}
-		b.WriteString("%PDF-1.4\n")
-		object("<< /Type /Catalog /Pages 2 0 R >>")
-		object("<< /Type /Pages /Kids [3 0 R] /Count 1 >>")
-		object("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>")
-		object(fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(content), content))
-		object("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-		start := b.Len()
-		fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)
-		for _, n := range at {
-			fmt.Fprintf(&b, "%010d 00000 n \n", n)
-		}
-		fmt.Fprintf(&b, "trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
-		return b.Bytes()
-	}
-	if _, err := exec.LookPath("pdftotext"); err != nil {
-		t.Skip("pdftotext is not installed")
-	}
+
+func TestRecipeForPDF(t *testing.T) {
+	needs(t, "pdftotext")
 	const recipe = "application/pdf=pdftotext -q - -"
 	if got, _ := convertWith(t, pdf("BT /F1 12 Tf 10 50 Td (Bebop and swing) Tj ET"), "application/pdf", "-convert", recipe); got.Text != "Bebop and swing" || got.ErrorDetail != "" {
 		t.Errorf("%+v", got)
@@ -138,6 +184,34 @@ func TestRecipesOfConverters(t *testing.T) {
 		t.Errorf("a scanned page: %+v", got)
 	}
 	if got, _ := convertWith(t, []byte("%PDF-1.4 torn"), "application/pdf", "-convert", recipe); got.Text != "" || !strings.Contains(got.ErrorDetail, "exit status") {
+		t.Errorf("a torn file: %+v", got)
+	}
+}
+
+func TestRecipeForWord(t *testing.T) {
+	needs(t, "catdoc")
+	const recipe = "application/msword=catdoc -d utf-8"
+	got, _ := convertWith(t, []byte(`{\rtf1\ansi\pard Bebop and swing\par}`), "application/msword", "-convert", recipe)
+	if !strings.Contains(got.Text, "Bebop and swing") || got.ErrorDetail != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRecipeForOfficeOpenXML(t *testing.T) {
+	needs(t, "pandoc")
+	const media = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+	const recipe = media + "=pandoc --sandbox -f docx -t html"
+	var made bytes.Buffer
+	pandoc := exec.Command("pandoc", "-f", "html", "-t", "docx", "-o", "-")
+	pandoc.Stdin, pandoc.Stdout = strings.NewReader(`<h1>Bebop</h1><p>and <a href="../y">swing</a>`), &made
+	if err := pandoc.Run(); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := convertWith(t, made.Bytes(), media, "-convert", recipe)
+	if got.Text != "Bebop\nand swing" || len(got.Links) != 1 || got.Links[0].URL != "http://a.test/y" || got.ErrorDetail != "" {
+		t.Errorf("%+v", got)
+	}
+	if got, _ := convertWith(t, []byte("PK torn"), media, "-convert", recipe); got.Text != "" || !strings.Contains(got.ErrorDetail, "exit status") {
 		t.Errorf("a torn file: %+v", got)
 	}
 }

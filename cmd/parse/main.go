@@ -210,6 +210,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Func("convert", "parse what a command makes of bodies of a media type, `TYPE=COMMAND`; may be repeated", p.convert.add)
 	fs.DurationVar(&p.convert.time, "convert-time", p.convert.time, "maximum `time` of a command of -convert for a body")
 	fs.Var((*filter.Size)(&p.convert.memory), "convert-memory", "maximum memory of each process of -convert in `bytes`, on Linux")
+	fs.Var((*filter.Size)(&p.convert.output), "convert-output", "maximum output of -convert for a body in `bytes`")
 	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives in read-only directories")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
 	s.Flags(fs)

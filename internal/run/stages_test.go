@@ -205,3 +205,29 @@ func TestStagesFile(t *testing.T) {
 		}
 	}
 }
+
+func TestConvertersAreForParseAndTheirTypesForFetch(t *testing.T) {
+	convert := []string{"application/pdf=pdftotext -q - -", "application/*=it's 'a' $(command)"}
+	const mime = ` -mime '+application/pdf,application/*'`
+	for _, test := range []struct {
+		name string
+		s    Settings
+		mime bool
+	}{
+		{"a crawl of the web", Settings{Convert: convert}, true},
+		{"an archive: fetch accepts all types", Settings{Convert: convert, Archives: []string{"/a.warc"}}, false},
+		{"an archive first", Settings{Convert: convert, Archives: []string{"/a.warc"}, ArchiveFirst: true}, true},
+		{"types of the user", Settings{Convert: convert, Live: []string{"-mime=text/html"}}, false},
+		{"no converters", Settings{}, false},
+	} {
+		list := ownStages(&test.s, Requirements{}, "")
+		if got := strings.Contains(list.find("fetch").Command, mime); got != test.mime {
+			t.Errorf("%s: %s", test.name, list.find("fetch").Command)
+		}
+		for _, c := range test.s.Convert {
+			if !strings.Contains(list.find("parse").Command, " -convert "+Quote(c)) {
+				t.Errorf("%s: %s", test.name, list.find("parse").Command)
+			}
+		}
+	}
+}
