@@ -23,6 +23,7 @@
 //	simhash       64-bit fingerprint of the words of text, in hexadecimal: half from
 //	              all words, half from those outside links, if there are 20 of them
 //	charset       charset that was used, replacing that of the header
+//	needs_browser true if scripts would make the text, see below
 //	fields        values matched by the selectors, by name
 //
 // The text is what a browser without scripts, frames and style sheets shows, including
@@ -60,6 +61,12 @@
 // Records with an error, without body or without url are passed through unchanged, and so are
 // records of sitemaps, whose links fetch -sitemaps has filled in. A body_base64 that is not
 // valid gives the error http.
+//
+// needs_browser marks pages that show almost nothing without scripts: their text, without
+// noscript elements, has fewer than 200 bytes, and their scripts have at least 2,000 bytes and at
+// least 100 for each byte of that text, where those in other files count 10,000 bytes together.
+// Pages with frames are not marked. spoor runs no scripts; the mark tells which pages it has not
+// really read. The last line on stderr counts them.
 //
 // # Main content
 //
@@ -139,7 +146,7 @@ Usage: parse [-main] [-context block|page] [-select NAME=CSS]... [-within FILE].
 In:   pages as written by fetch
 Out:  the same records in order, without the body and with title, description,
       keywords, lang, text, anchor_text, out_degree, links, canonical,
-      robots_meta, simhash, charset and fields
+      robots_meta, simhash, charset, needs_browser and fields
 
 Links come from the elements a, area, frame, iframe and meta refresh, and from link
 elements with rel next, prev, or alternate with a hreflang. Links are canonicalised
@@ -157,13 +164,18 @@ blocks. lang is detected if the page does not declare it.
 
 With -convert TYPE=COMMAND, a body of that type is the stdin of a shell command, whose
 stdout is parsed instead: as HTML if it begins with a tag, else as text. The command gets
-nothing else of the page. -convert-time, -convert-memory and 32 MiB of output limit it; it is
-killed with all that it has started. If it fails or prints nothing, the page has no text, and
-error_detail says why, without an error. Recipes:
+nothing else of the page. -convert-time, -convert-memory (on Linux; elsewhere nothing limits
+memory) and -convert-output limit it; it is killed with all processes of its group. -j commands
+run at a time. If one fails or prints nothing, the page has no text, and error_detail says why,
+without an error. Recipes:
 
     -convert 'application/pdf=pdftotext -q - -'
-    -convert 'application/msword=catdoc'
-    -convert 'application/vnd.openxmlformats-officedocument.wordprocessingml.document=pandoc -f docx -t html'
+    -convert 'application/msword=catdoc -d utf-8'
+    -convert 'application/vnd.openxmlformats-officedocument.wordprocessingml.document=pandoc --sandbox -f docx -t html'
+
+needs_browser marks pages that show almost nothing without scripts: under 200 bytes of
+text, without noscript, and scripts of at least 2,000 bytes and 100 times the text, where
+those in other files count 10,000 bytes together.
 
 robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. Set
 -agent as for fetch, to include directives addressed to this crawler.
@@ -254,7 +266,7 @@ type parser struct {
 	agent        string // product token of -agent, in lower case
 	convert      converters
 
-	pages, links, outside, flat, incomplete, broken, unconverted atomic.Int64
+	pages, links, outside, flat, incomplete, broken, unconverted, shells atomic.Int64
 }
 
 // notes returns the counts for the closing line.
@@ -268,6 +280,9 @@ func (p *parser) notes() []slog.Attr {
 	}
 	if n := p.incomplete.Load(); n > 0 {
 		notes = append(notes, slog.Int64("incomplete_fields", n))
+	}
+	if n := p.shells.Load(); n > 0 {
+		notes = append(notes, slog.Int64("needs_browser", n))
 	}
 	if n := p.unconverted.Load(); n > 0 {
 		notes = append(notes, slog.Int64("not_converted", n))
@@ -352,6 +367,11 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	rec.OutDegree, rec.Links = c.OutDegree, c.Links
 	rec.Canonical, rec.Simhash, rec.Fields = c.Canonical, c.Simhash, c.Fields
 	rec.RobotsMeta = directives(p.agent, c.RobotsMeta, headers(rec, "x-robots-tag"))
+	rec.NeedsBrowser = wire.Bool{}
+	if c.NeedsBrowser {
+		p.shells.Add(1)
+		rec.NeedsBrowser = wire.True
+	}
 	rec.Touch(wire.Parse)
 	if c.Charset != "" && c.Charset != rec.Charset && command == "" {
 		rec.Charset = c.Charset

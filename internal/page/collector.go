@@ -35,6 +35,10 @@ type collector struct {
 	agent   string   // name in meta elements that address this crawler
 	regions *regions // roles of the text; nil if not needed
 
+	scripts    int  // bytes of scripts
+	hasScripts bool // there are scripts in other files
+	fallback   int  // bytes of text in noscript elements
+
 	// Scratch memory for the links.
 	targets map[string]int // index of the link to a URL, or tooMany
 	kept    arena
@@ -54,6 +58,7 @@ type step struct {
 	layout  layout
 	link    bool // it is the innermost open link
 	pathEnd int  // length of the path up to here, if known
+	outside int  // of a noscript element: bytes of text before it that are not in another one
 	tag     string
 	attrs   attrs
 }
@@ -105,6 +110,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	c.steps = append(c.steps, step{})
 	s := &c.steps[len(c.steps)-1]
 	s.name, s.layout, s.tag, s.attrs = name, layout, tag, *a
+	if name == atom.Script && a.value("src") != "" {
+		c.hasScripts = true
+	}
 	if c.skipped > 0 || layout == hidden {
 		c.skipped++
 		return
@@ -138,6 +146,8 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 		if n := len(c.open); n > 0 {
 			c.addAlt(c.open[n-1], a.value("alt"))
 		}
+	case atom.Noscript:
+		s.outside = len(c.body) - c.fallback
 	case atom.Html:
 		c.lang = cmp.Or(c.lang, a.value("lang"), a.value("xml:lang"))
 	case atom.Base:
@@ -167,6 +177,9 @@ func (c *collector) end() {
 	if c.skipped > 0 {
 		c.skipped--
 		return
+	}
+	if s.name == atom.Noscript {
+		c.fallback = len(c.body) - s.outside
 	}
 	if s.link {
 		c.endReference(c.open[len(c.open)-1])
@@ -215,7 +228,10 @@ const longWord = 1000
 // text adds text.
 func (c *collector) text(s string) {
 	if c.skipped > 0 {
-		if top := &c.steps[len(c.steps)-1]; c.skipped == 1 && top.name == atom.Title && top.layout == metadata {
+		switch top := &c.steps[len(c.steps)-1]; {
+		case top.name == atom.Script:
+			c.scripts += len(s)
+		case c.skipped == 1 && top.name == atom.Title && top.layout == metadata:
 			c.titleText(s)
 		}
 		return

@@ -235,8 +235,11 @@ func (t *construction) token() {
 			t.selfClosing, t.tag.at = false, 0
 		}
 	case textToken:
-		if t.mode == textOnly && t.top().layout == hidden {
-			return // scripts and styles are long
+		if t.mode == textOnly && t.top().layout == hidden { // scripts and styles are long
+			if t.top().name == atom.Script {
+				t.c.scripts += t.z.end - t.z.begin
+			}
+			return
 		}
 		t.s = t.z.text()
 	}

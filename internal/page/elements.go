@@ -222,6 +222,6 @@ var elements = func() map[atom.Atom]element {
 	is(breakout, `
 		b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
 		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
-	is(hasData, "a area frame iframe frameset noframes img html base link meta title")
+	is(hasData, "a area frame iframe frameset noframes noscript img html base link meta title")
 	return t
 }()

@@ -21,6 +21,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.RobotsMeta = c.meta[metaRobots]
 	content.Lang = strings.Clone(cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language)))
 	content.Text = text
+	content.NeedsBrowser = c.needsBrowser()
 	if c.regions != nil {
 		content.Text = c.regions.mainContent(text, c.references)
 		content.Simhash = c.words.simhash(content.Text, nil)

@@ -93,6 +93,10 @@ type Content struct {
 	// more than [MaxSteps] steps on this page, sorted.
 	Missing []string
 
+	// NeedsBrowser reports that the page has almost no text, but large scripts, which would
+	// make its text in a browser.
+	NeedsBrowser bool
+
 	// Flat reports that there is no tree for selectors, because it would be too deep or too
 	// large. The page was parsed in guess mode, and the extent of unclosed elements is a guess.
 	Flat bool

@@ -155,6 +155,9 @@ func (c *collector) add(rec *wire.Record) {
 		c.run.Relevant++
 		t.relevant++
 	}
+	if rec.NeedsBrowser == wire.True {
+		c.run.NeedsBrowser++
+	}
 	if rec.Free() {
 		tally(c.skipped, rec.Error, 1)
 	} else {

@@ -45,6 +45,7 @@ type Run struct {
 	Fetched      int // cost: fetched pages, including failures and repetitions, and Queries
 	Queries      int // part of Fetched: the cost of queries
 	Failed       int // part of Fetched: errors, and statuses other than 2xx
+	NeedsBrowser int // pages whose text scripts would make
 	Relevant     int // relevant pages, without repetitions if Judged
 	SelfRelevant int
 	Seconds      float64 // total of the generations; 0 if unknown

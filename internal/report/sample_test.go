@@ -17,7 +17,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 		Name: name, Topic: "cryptography: ciphers, hashes, certificates, TLS", Strategy: "niche",
 		Settings:   []report.Setting{{Name: "strategy", Value: "niche"}, {Name: "seed", Value: "1"}, {Name: "size", Value: "20"}, {Name: "compat", Value: "no"}, {Name: "fitness", Value: "vsm"}, {Name: "param", Value: "lazy=true"}},
 		StopReason: "pages", First: "2026-11-19T08:00:00.000Z", Last: "2026-11-20T08:00:00.000Z",
-		Records: 1190, Fetched: fetched, Failed: 41, Seconds: 93.4, Judged: true,
+		Records: 1190, Fetched: fetched, Failed: 41, NeedsBrowser: 12, Seconds: 93.4, Judged: true,
 		HostsTotal: 57,
 	}
 	operators := []string{"crossover", "child", "mutation", "restart", "seed"}

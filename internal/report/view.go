@@ -280,7 +280,7 @@ func figures(r *Run) []figure {
 	}
 }
 
-// spent describes the fetches that returned no page.
+// spent describes the fetches that returned no page, or none with text.
 func spent(r *Run) string {
 	var parts []string
 	if r.Queries > 0 {
@@ -290,7 +290,10 @@ func spent(r *Run) string {
 		parts = append(parts, count(r.Failed)+" failed")
 	}
 	if len(parts) == 0 {
-		return "none failed"
+		parts = append(parts, "none failed")
+	}
+	if r.NeedsBrowser > 0 {
+		parts = append(parts, count(r.NeedsBrowser)+" without text because scripts make it")
 	}
 	return strings.Join(parts, ", ")
 }

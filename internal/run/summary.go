@@ -15,19 +15,20 @@ import (
 // A Summary counts the records of one generation, or of one run of frontier add, and what
 // the store holds after it. The same records give the same counts.
 type Summary struct {
-	Generation int              `json:"generation"` // as the caller says, else the latest that an outcome names
-	Outcomes   int              `json:"outcomes"`   // records with status_code or error
-	Cost       int              `json:"cost"`       // outcomes that cost a fetch, and the cost of queries
-	Queries    int              `json:"queries"`    // answered queries
-	Failed     int              `json:"failed"`     // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
-	Relevant   int              `json:"relevant"`   // outcomes that score calls relevant
-	Errors     map[string]int   `json:"errors"`     // outcomes with error, by error
-	Operators  map[string]Yield `json:"operators"`  // outcomes by the operator that chose them
-	Addresses  int              `json:"addresses"`  // records that ask for an address
-	URLs       int              `json:"urls"`       // known to the store
-	Hosts      int              `json:"hosts"`      // hosts with a fetched page
-	Waiting    int              `json:"waiting"`    // URLs that wait
-	Seconds    seconds          `json:"seconds,omitempty"`
+	Generation   int              `json:"generation"`              // as the caller says, else the latest that an outcome names
+	Outcomes     int              `json:"outcomes"`                // records with status_code or error
+	Cost         int              `json:"cost"`                    // outcomes that cost a fetch, and the cost of queries
+	Queries      int              `json:"queries"`                 // answered queries
+	Failed       int              `json:"failed"`                  // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
+	NeedsBrowser int              `json:"needs_browser,omitempty"` // outcomes that parse marks so
+	Relevant     int              `json:"relevant"`                // outcomes that score calls relevant
+	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
+	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
+	Addresses    int              `json:"addresses"`               // records that ask for an address
+	URLs         int              `json:"urls"`                    // known to the store
+	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
+	Waiting      int              `json:"waiting"`                 // URLs that wait
+	Seconds      seconds          `json:"seconds,omitempty"`
 }
 
 // A Yield counts the outcomes of the addresses that an operator chose.
@@ -72,6 +73,9 @@ func (s *Summary) Count(rec *wire.Record) {
 		if rec.Error != "" || rec.StatusCode/100 != 2 {
 			s.Failed++
 		}
+	}
+	if rec.NeedsBrowser == wire.True {
+		s.NeedsBrowser++
 	}
 	if rec.Relevant == wire.True {
 		s.Relevant++

@@ -74,23 +74,21 @@ func (r *Record) Drop(s Section) {
 }
 
 // Brief drops the body and parse sections, except for the simhash, by which the
-// frontier detects pages with the same content. The record must have been read with
-// its parse section.
+// frontier detects pages with the same content, and needs_browser, which summaries count. The
+// record must have been read with its parse section.
 func (r *Record) Brief() {
-	hash := r.Simhash
+	hash, needsBrowser := r.Simhash, r.NeedsBrowser
 	for i, m := range r.raw.members {
-		if text := r.raw.line[m.start:m.end]; m.section == Parse && len(text) <= maxSimhash && bytes.HasPrefix(text, []byte(simhashName)) {
+		text := r.raw.line[m.start:m.end]
+		if m.section == Parse && len(text) <= maxKept && (bytes.HasPrefix(text, []byte(`"simhash"`)) || bytes.HasPrefix(text, []byte(`"needs_browser"`))) {
 			r.raw.members[i].section = 0
 		}
 	}
 	r.Drop(Parse | Body)
-	r.Simhash = hash
+	r.Simhash, r.NeedsBrowser = hash, needsBrowser
 }
 
-const (
-	simhashName = `"simhash"` // as written in a line
-	maxSimhash  = 40          // length of the longest member that may be a simhash
-)
+const maxKept = 40 // length of the longest member that Brief keeps
 
 // Memory returns about how many bytes of memory the record keeps for reuse.
 func (r *Record) Memory() int {

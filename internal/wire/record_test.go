@@ -83,7 +83,7 @@ func full() *Record {
 				Archived: False, Score: Num(0.5), Scores: []Scored{{"bm25", 1e-7}, {"vsm", 1e21}}, extra: `"x":[1, 2],"y":{}`},
 			{URL: "http://b.example/", Archived: True, Score: Float{Kind: Null}},
 		},
-		Canonical: "http://example.org/c", RobotsMeta: "noindex", Simhash: "00ff00ff00ff00ff",
+		Canonical: "http://example.org/c", RobotsMeta: "noindex", Simhash: "00ff00ff00ff00ff", NeedsBrowser: True,
 		Fields: []Values{{"author", []string{"A", "B"}}, {"none", nil}},
 
 		Score: Num(0.1), Scores: []Scored{{"vsm", 0.1}}, Relevant: True,
@@ -705,10 +705,11 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-func TestBriefKeepsSimhash(t *testing.T) {
+func TestBriefKeepsSimhashAndNeedsBrowser(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"v":1,"url":"u","status_code":200,"title":"t","links":[],"simhash":"0123456789abcdef","text":"x","score":1,"new":2,"body":"b"}`: `{"v":1,"url":"u","status_code":200,"simhash":"0123456789abcdef","score":1,"new":2}`,
 		`{"v":1,"url":"u","text":"x"}`:                                  `{"v":1,"url":"u"}`,
+		`{"v":1,"url":"u","text":"x","needs_browser":true,"fields":{}}`: `{"v":1,"url":"u","needs_browser":true}`,
 		`{"v":1,"url":"u","simhash":"` + strings.Repeat("x", 99) + `"}`: `{"v":1,"url":"u"}`,
 	} {
 		var rec Record

@@ -1,0 +1,20 @@
+package page
+
+// Scripts are not run, so a page whose text they would make has almost none. The rule finds the
+// shells of applications (<div id="root"></div>), but no short pages that also have scripts.
+const (
+	maxShellText    = 200    // bytes of text outside noscript elements
+	minShellScripts = 2_000  // bytes of scripts
+	scriptsPerText  = 100    // bytes of scripts for each byte of that text
+	externalScripts = 10_000 // bytes that all scripts in other files count together
+)
+
+// needsBrowser reports whether the page has almost no text, but large scripts. The text of a page
+// with frames is in other pages.
+func (c *collector) needsBrowser() bool {
+	text, scripts := len(c.body)-c.fallback, c.scripts
+	if c.hasScripts {
+		scripts += externalScripts
+	}
+	return text < maxShellText && scripts >= max(minShellScripts, scriptsPerText*text) && !c.hasFrames
+}
