@@ -35,7 +35,7 @@ func (c *command) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h := exchange.Holder{Leases: leases, Runner: r, Node: c.node, Partitions: s.Partitions, TTL: c.lease, Log: c.logger}
+	h := exchange.Holder{Leases: leases, Runner: r, Node: c.node, Partitions: s.Partitions, TTL: c.lease, Check: c.stream.CheckSize, Log: c.logger}
 	err = errors.Join(h.Run(ctx), r.close())
 	if err != nil {
 		return err

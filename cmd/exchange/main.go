@@ -385,11 +385,8 @@ func (c *command) restore(ctx context.Context) error {
 
 // status prints what each partition has done.
 func (c *command) status(ctx context.Context) error {
-	st, err := exchange.Summarize(ctx, c.stream, c.crawl)
+	st, err := c.stream.Describe(ctx)
 	if err != nil {
-		return err
-	}
-	if st.Messages, st.Bytes, err = c.stream.Size(ctx); err != nil {
 		return err
 	}
 	_, ok := c.stdout.(*terminal.Writer)
@@ -397,11 +394,23 @@ func (c *command) status(ctx context.Context) error {
 		return json.NewEncoder(c.stdout).Encode(st)
 	}
 	out := filter.Text(c.stdout)
-	const row = "%9v  %10v  %6v  %8v  %8v  %v\n"
-	fmt.Fprintf(out, row, "partition", "generation", "behind", "spent", "relevant", "node")
+	const row = "%9v  %10v  %6v  %8v  %8v  %-4v  %v\n"
+	fmt.Fprintf(out, row, "partition", "generation", "behind", "spent", "relevant", "done", "last node")
 	for _, p := range st.Partitions {
-		fmt.Fprintf(out, row, p.Partition, p.Generation, p.Behind, p.Spent, p.Relevant, p.Node)
+		done := ""
+		if p.Done {
+			done = "yes"
+		}
+		fmt.Fprintf(out, row, p.Partition, p.Generation, p.Behind, p.Spent, p.Relevant, done, p.Node)
 	}
-	_, err = fmt.Fprintf(out, "%s: %d pages, %d relevant; stream %d messages, %d bytes; digest %s\n", st.Name, st.Spent, st.Relevant, st.Messages, st.Bytes, st.Digest)
+	state := "no node runs it now"
+	switch {
+	case st.Over:
+		state = "it is over"
+	case len(st.Nodes) > 0:
+		state = "run now by " + strings.Join(st.Nodes, ", ")
+	}
+	_, err = fmt.Fprintf(out, "%s: %s; %d pages, %d relevant; stream: %d messages, %d of %d bytes; digest %s\n",
+		st.Name, state, st.Spent, st.Relevant, st.Messages, st.Bytes, st.MaxBytes, st.Digest)
 	return err
 }

@@ -66,7 +66,8 @@ type Holder struct {
 	Runner     Runner
 	Node       string
 	Partitions int
-	TTL        time.Duration // of the lease of a node; partitions have no leases of their own
+	TTL        time.Duration               // of the lease of a node; partitions have no leases of their own
+	Check      func(context.Context) error // what will soon be wrong, said once; may be nil
 	Log        run.Log
 }
 
@@ -92,6 +93,7 @@ type holder struct {
 	begun   time.Time
 	renewed time.Time // the last time
 	warned  bool
+	checked bool // and logged what was wrong
 	nodes   []string
 }
 
@@ -118,6 +120,7 @@ func (o *Holder) Run(ctx context.Context) error {
 			}
 		case <-leave:
 			leave = nil
+			h.Log.Info("leaving after the next commit of each partition; a second signal ends it at once, and nothing is lost", "node", h.Node, "partitions", len(h.held))
 			next.Reset(0)
 		case e, ok := <-h.Runner.Exits():
 			if !ok {
@@ -154,6 +157,7 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 			return false, err
 		}
 		done, err = h.share(ctx, leaving)
+		h.check(short)
 	}
 	switch {
 	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by this node before it was killed
@@ -167,6 +171,17 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 		h.warned = false
 	}
 	return done, nil
+}
+
+// check logs, once, what will soon be wrong.
+func (h *holder) check(ctx context.Context) {
+	if h.Check == nil || h.checked {
+		return
+	}
+	if err := h.Check(ctx); err != nil && ctx.Err() == nil {
+		h.Log.Warn("the crawl will soon wait", "err", err)
+		h.checked = true
+	}
 }
 
 // share gives back what falls to other nodes or, if the node leaves, everything, and takes what

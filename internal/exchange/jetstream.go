@@ -128,16 +128,25 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 	}
 }
 
-// Size returns the number of messages and bytes in the stream.
-func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, err error) {
+// Size returns the number of messages and bytes in the stream, and how many bytes it may have.
+func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, most int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	stream, err := s.js.Stream(ctx, s.stream)
 	if err != nil {
-		return 0, 0, s.explain(err)
+		return 0, 0, 0, s.explain(err)
 	}
-	state := stream.CachedInfo().State
-	return state.Msgs, state.Bytes, nil
+	info := stream.CachedInfo()
+	return info.State.Msgs, info.State.Bytes, info.Config.MaxBytes, nil
+}
+
+// CheckSize returns an error if the stream is nearly full. When it is full, no partition can commit.
+func (s *JetStream) CheckSize(ctx context.Context) error {
+	_, bytes, most, err := s.Size(ctx)
+	if err != nil || most <= 0 || float64(bytes) < 0.9*float64(most) {
+		return nil // whether the servers answer is not the question
+	}
+	return fmt.Errorf("the stream %s has %d of at most %d bytes; when it is full, the crawl waits\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, bytes, most)
 }
 
 // Publish implements [Stream].

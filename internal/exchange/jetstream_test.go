@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -88,8 +89,8 @@ func TestTheStreamKeepsItsContract(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("nothing was reported")
 	}
-	if messages, bytes, err := js.Size(ctx); err != nil || messages != 301 || bytes == 0 {
-		t.Errorf("%d messages, %d bytes, %v", messages, bytes, err)
+	if messages, bytes, most, err := js.Size(ctx); err != nil || messages != 301 || bytes == 0 || most <= int64(bytes) {
+		t.Errorf("%d messages, %d of %d bytes, %v", messages, bytes, most, err)
 	}
 }
 
@@ -131,11 +132,58 @@ func TestAFullStreamIsNamed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the stream SPOOR_c is full") {
 		t.Errorf("%v", err)
 	}
+	if err := js.CheckSize(t.Context()); err != nil {
+		t.Errorf("empty: %v", err)
+	}
+	if _, err := js.Publish(t.Context(), "spoor.c.b.0.1.0.0", make([]byte, 3800), "y"); err != nil {
+		t.Fatal(err)
+	}
+	if err := js.CheckSize(t.Context()); err == nil || !strings.Contains(err.Error(), "of at most 4096 bytes") {
+		t.Errorf("nearly full: %v", err)
+	}
 	if err := js.Create(t.Context(), 3, 4096); err != nil { // it exists
 		t.Error(err)
 	}
 	other := connect(t, startServer(t, t.TempDir()), "d")
 	if err := other.Create(t.Context(), 3, 4096); err == nil || !strings.Contains(err.Error(), "hint") {
 		t.Errorf("three replicas on one server: %v", err)
+	}
+}
+
+// The status names the nodes that run the crawl, and what is done.
+func TestStatusNamesTheNodes(t *testing.T) {
+	js := connect(t, startServer(t, t.TempDir()), "c")
+	if err := errors.Join(js.Create(t.Context(), 1, 1<<20), js.CreateLeases(t.Context(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(t.Context(), js, "c", Settings{Partitions: 2, Size: 5, Pages: 10, Share: ByPriority, Patience: 1}, strings.NewReader(`{"v":1,"url":"http://a.test/"}`+"\n"), nil, time.Second, quiet); err != nil {
+		t.Fatal(err)
+	}
+	look := func() *Status {
+		t.Helper()
+		st, err := js.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}
+	if st := look(); len(st.Nodes) != 0 || st.Over || st.MaxBytes != 1<<20 {
+		t.Errorf("before: %+v", st)
+	}
+	l, err := js.Leases(t.Context(), "one", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Renew(t.Context()), l.Release(t.Context(), 1, true)); err != nil {
+		t.Fatal(err)
+	}
+	if st := look(); !slices.Equal(st.Nodes, []string{"one"}) || st.Over || st.Partitions[0].Done || !st.Partitions[1].Done {
+		t.Errorf("half done: %+v", st)
+	}
+	if err := errors.Join(l.Release(t.Context(), 0, true), l.Leave(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if st := look(); len(st.Nodes) != 0 || !st.Over {
+		t.Errorf("after: %+v", st)
 	}
 }

@@ -45,13 +45,38 @@ func (s *JetStream) Leases(ctx context.Context, node string, ttl time.Duration) 
 	if err := CheckName(node); err != nil {
 		return nil, fmt.Errorf("the node: %w", err)
 	}
+	l, err := s.openLeases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.node, l.process, l.ttl = node, rand.Text(), ttl
+	return l, nil
+}
+
+// openLeases returns the leases for reading.
+func (s *JetStream) openLeases(ctx context.Context) (*JetStreamLeases, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	stream, err := s.js.Stream(ctx, s.leases())
 	if err != nil {
 		return nil, s.explain(err)
 	}
-	return &JetStreamLeases{js: s, stream: stream, node: node, process: rand.Text(), ttl: ttl}, nil
+	return &JetStreamLeases{js: s, stream: stream}, nil
+}
+
+// Presence returns the nodes whose leases have not expired, and the partitions that are done.
+func (s *JetStream) Presence(ctx context.Context) (nodes []string, done map[int]bool, err error) {
+	l, err := s.openLeases(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	if nodes, err = l.Nodes(ctx); err != nil {
+		return nil, nil, err
+	}
+	done, err = l.Done(ctx)
+	return nodes, done, err
 }
 
 func (l *JetStreamLeases) subject(kind, name string) string {

@@ -13,11 +13,14 @@ type Status struct {
 	Name       string            `json:"name"`
 	Settings   Settings          `json:"settings"`
 	Partitions []PartitionStatus `json:"partitions"`
+	Nodes      []string          `json:"nodes"` // that run the crawl now
+	Over       bool              `json:"over"`  // all partitions are done
 	Spent      int               `json:"spent"`
 	Relevant   int               `json:"relevant"`
 	Digest     string            `json:"digest"`             // of all commits that count
 	Messages   uint64            `json:"messages,omitempty"` // in the stream
 	Bytes      uint64            `json:"bytes,omitempty"`    // of the stream, on one server
+	MaxBytes   int64             `json:"max_bytes,omitempty"`
 }
 
 // A PartitionStatus is what a partition has done so far.
@@ -25,7 +28,8 @@ type PartitionStatus struct {
 	Partition  int    `json:"partition"`
 	Generation int    `json:"generation"` // the last one that it has committed
 	Behind     int    `json:"behind"`     // generations behind the partition that is furthest
-	Node       string `json:"node,omitempty"`
+	Done       bool   `json:"done,omitempty"`
+	Node       string `json:"node,omitempty"` // that has made the last commit
 	Spent      int    `json:"spent"`
 	Relevant   int    `json:"relevant"`
 }
@@ -82,4 +86,22 @@ func Summarize(ctx context.Context, s Stream, name string) (*Status, error) {
 		st.Partitions[p].Behind = furthest - st.Partitions[p].Generation
 	}
 	return st, nil
+}
+
+// Describe reads all commits of a crawl, and what its servers know of it.
+func (s *JetStream) Describe(ctx context.Context) (*Status, error) {
+	st, err := Summarize(ctx, s, s.crawl)
+	if err != nil {
+		return nil, err
+	}
+	nodes, done, err := s.Presence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st.Nodes, st.Over = append([]string{}, nodes...), len(done) == len(st.Partitions)
+	for p := range st.Partitions {
+		st.Partitions[p].Done = done[p]
+	}
+	st.Messages, st.Bytes, st.MaxBytes, err = s.Size(ctx)
+	return st, err
 }
