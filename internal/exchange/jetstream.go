@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -42,6 +43,16 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	if err := CheckName(crawl); err != nil {
 		return nil, err
 	}
+	for _, f := range []struct{ flag, name string }{{"creds", s.Credentials}, {"nkey", s.NKey}, {"ca", s.CA}, {"cert", s.Cert}, {"key", s.Key}} {
+		if f.name == "" {
+			continue
+		}
+		file, err := os.Open(f.name)
+		if err != nil {
+			return nil, fmt.Errorf("-%s: %w\nhint: it takes a file of this machine that this user may read", f.flag, err)
+		}
+		file.Close()
+	}
 	j := &JetStream{crawl: crawl, stream: "SPOOR_" + crawl}
 	options := []nats.Option{nats.ErrorHandler(j.note), nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
 	if s.Credentials != "" {
@@ -50,7 +61,7 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	if s.NKey != "" {
 		o, err := nats.NkeyOptionFromSeed(s.NKey)
 		if err != nil {
-			return nil, fmt.Errorf("reading the nkey %s: %w", s.NKey, err)
+			return nil, fmt.Errorf("reading the nkey %s: %w\nhint: the file has a line that begins with SU, as nk -gen user prints it", s.NKey, err)
 		}
 		options = append(options, o)
 	}

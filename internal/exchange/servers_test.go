@@ -225,6 +225,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		"a certificate for the crawl":           {Servers{CA: ca.file, Cert: jazz, Key: jazzKey}, "jazz", ""},
 		"a certificate for another crawl":       {Servers{CA: ca.file, Cert: jazz, Key: jazzKey}, "blues", "Permissions Violation"},
 		"an authority that is not the server's": {Servers{CA: other.file, Cert: jazz, Key: jazzKey}, "jazz", "-ca has the certificates"},
+		"no file of an authority":               {Servers{CA: other.file + "x", Cert: jazz, Key: jazzKey}, "jazz", "-ca: open"},
 		"no authority":                          {Servers{Cert: jazz, Key: jazzKey}, "jazz", "-ca has the certificates"},
 		"no certificate":                        {Servers{CA: ca.file}, "jazz", "-cert and -key are for servers that ask for one"},
 		"an expired certificate":                {Servers{CA: ca.file, Cert: expired, Key: expiredKey}, "jazz", "-cert and -key are for servers that ask for one"},
