@@ -524,7 +524,7 @@ func (c *Crawl) answeredQueries(g int) (lines []byte, cost int, err error) {
 
 // begin prepares the run directory for the next step.
 func (c *Crawl) begin() error {
-	if err := c.Dir.overwrite(endedFile, ""); err != nil {
+	if err := errors.Join(c.Dir.overwrite(endedFile, ""), c.Dir.limitLog()); err != nil {
 		return err
 	}
 	c.View.Step(c, c.now.step)

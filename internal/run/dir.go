@@ -18,7 +18,7 @@
 //	evolve/            the state of the strategy
 //	fetch/  warc/      politeness state, and captures; live crawls only
 //	log.ndjson         the summaries, a line a generation
-//	stages.log         what the stages wrote to stderr
+//	stages.log         what the stages wrote to stderr; stages.log.1 is the one before, once it had 16 MiB
 //	stop_reason        why the crawl ended
 //	.stop              created by the user: end after the current generation
 //
@@ -66,6 +66,7 @@ const (
 	Prior        = "prior.json"
 	LogFile      = "log.ndjson"
 	StagesLog    = "stages.log"
+	oldLog       = StagesLog + ".1"
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"
 	generations  = "generations"

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,5 +24,21 @@ func TestASmallFileThatIsLargeIsNotRead(t *testing.T) {
 	}
 	if b, err := readSmall(name); b != nil || err == nil || !strings.Contains(err.Error(), name+" is larger than 64 MiB\nhint: ") {
 		t.Errorf("%d bytes, %v", len(b), err)
+	}
+}
+
+func TestTheLogIsLimited(t *testing.T) {
+	d := Dir(t.TempDir())
+	for _, size := range []int64{0, maxLog - 1, maxLog, maxLog + 1} {
+		if err := errors.Join(os.WriteFile(d.Path(StagesLog), nil, 0o666), os.Truncate(d.Path(StagesLog), size), d.limitLog()); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(d.Path(oldLog))
+		if large := size >= maxLog; large != (err == nil && info.Size() == size) || large == exists(d.Path(StagesLog)) {
+			t.Errorf("%d bytes: %v, %v", size, info, err)
+		}
+	}
+	if !isRunFile(oldLog) {
+		t.Error("the old log is no file of a run")
 	}
 }

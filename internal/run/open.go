@@ -410,7 +410,7 @@ func (d Dir) vacant() error {
 // runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "jobs", "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
 }
 
 func isRunFile(name string) bool {
@@ -695,6 +695,18 @@ func (d Dir) log(words []byte) error {
 // OpenLog opens stages.log to append to it.
 func (d Dir) OpenLog() (*os.File, error) {
 	return atomicfile.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+}
+
+// maxLog is the size in bytes of stages.log from which the next step begins another one.
+const maxLog = 16 << 20
+
+// limitLog renames stages.log if it is too long. No stage may be running.
+func (d Dir) limitLog() error {
+	info, err := os.Lstat(d.Path(StagesLog))
+	if err != nil || info.Size() < maxLog {
+		return nil //nolint:nilerr // who writes to it next tells what is wrong
+	}
+	return os.Rename(d.Path(StagesLog), d.Path(oldLog))
 }
 
 // lastMessages returns the last lines of a log, without those of level INFO.
