@@ -122,6 +122,48 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	})
 }
 
+// systemd accepts the units, with the commands in another directory.
+func TestUnitsAreValid(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("systemd is for Linux")
+	}
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		need(t, "systemd-analyze")
+	}
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	verify := exec.Command("systemd-analyze", "verify", "--man=no")
+	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {
+		b, err := os.ReadFile(filepath.Join("packaging", "systemd", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer("/usr/bin/spoor-crawl", mustAbs(t, "scripts/crawl"), "/usr/bin/spoor-", bin+"/").Replace(string(b))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		verify.Args = append(verify.Args, filepath.Join(dir, strings.Replace(name, "@.", "@jazz.", 1)))
+	}
+	if err := os.Symlink("spoor@.service", filepath.Join(dir, "spoor@jazz.service")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func mustAbs(t *testing.T, name string) string {
+	t.Helper()
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
 // requests are the roff requests and macros that go-md2man writes. Text that begins a line with a
 // dot or a quote must be escaped, or else it is lost.
 var requests = regexp.MustCompile(`^\.(TH|SH|PP|TP|EX|EE|RS|RE|nh|IP|br)\b|^[^.']|^$`)

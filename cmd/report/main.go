@@ -4,6 +4,7 @@
 //
 //	report -o FILE RUN...
 //	report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
+//	report -metrics -o FILE RUN...
 //
 // # Runs
 //
@@ -53,6 +54,14 @@
 //
 // Only the last element of a path in the settings is shown.
 //
+// # Metrics
+//
+// -metrics writes how far the crawls have come in the text format of Prometheus, for example for the
+// textfile collector of its node_exporter: pages fetched, failed, relevant and by operator, errors,
+// the last generation and when it was committed, addresses, hosts, captures, and whether the crawl
+// has ended. Every metric has the label run. The nodes of a crawl on several machines are one run;
+// exchange status knows those that are not on this machine.
+//
 // # Example
 //
 //	$ scripts/crawl -run jazz -topic topic.json -seeds seeds.txt -archive web.warc.gz
@@ -66,6 +75,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -73,6 +83,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
+	"spoor/internal/metrics"
 	"spoor/internal/report"
 	"spoor/internal/run"
 )
@@ -82,6 +93,7 @@ report - make an HTML page about crawls, or about a comparison of strategies
 
 Usage: report -o FILE RUN...
        report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
+       report -metrics -o FILE RUN...
 
 In:   each RUN is one of
       - a run directory of scripts/crawl, whether the crawl has ended or not; judge.json
@@ -92,7 +104,7 @@ In:   each RUN is one of
       -results FILE has a line of JSON for each judged run, as scripts/compare writes them
 Out:  one self-contained HTML file: curves of harvest and recall, generations by
       operator, niches, hosts, scores by verdict, errors, and the relevant pages with
-      their lineage
+      their lineage; with -metrics, counts of each run in the text format of Prometheus
 
 Without verdicts, relevance is that of the steering measure; the report says so. The
 file is replaced atomically; -o - is stdout. The same files give the same bytes.
@@ -114,6 +126,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
 	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
+	watched := fs.Bool("metrics", false, "write how far the crawls have come in the text format of Prometheus, instead of a page")
 	filter.LogFlag(fs, &format)
 	dirs, err := filter.ParseMixed(fs, args)
 	switch {
@@ -123,6 +136,8 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("no output: use -o FILE\nhint: report -o page.html RUN")
 	case len(dirs) == 0 && results == "":
 		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory that scripts/crawl was given as -run", out)
+	case *watched && results != "":
+		return filter.Usagef("-metrics is about runs, not about -results")
 	case results == "":
 		for _, name := range []string{"reference", "measure"} {
 			if filter.Given(fs)[name] {
@@ -132,6 +147,9 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	}
 	started := time.Now()
 	log := filter.Logger(stderr, "report", format)
+	if *watched {
+		return writeMetrics(out, stdout, groupNodes(dirs), started, log)
+	}
 	var page report.Page
 	records := 0
 	crawls := groupNodes(dirs)
@@ -148,16 +166,37 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if out == "-" {
-		err = report.Write(stdout, &page)
-	} else {
-		err = atomicfile.Write(out, func(w io.Writer) error { return report.Write(w, &page) })
-	}
-	if err != nil {
+	if err := writeFile(out, stdout, func(w io.Writer) error { return report.Write(w, &page) }); err != nil {
 		return err
 	}
 	log.Info("done", "runs", len(page.Runs), "records", records, "seconds", float64(time.Since(started).Milliseconds())/1000)
 	return nil
+}
+
+// writeMetrics writes the metrics of crawls to the file out. It returns an error if it has left some out.
+func writeMetrics(out string, stdout io.Writer, crawls []run.Dirs, now time.Time, log *slog.Logger) error {
+	var list []metrics.Crawl
+	for i, name := range names(crawls) {
+		list = append(list, metrics.Crawl{Name: name, Dirs: crawls[i]})
+	}
+	missing := 0
+	failed := func(name string, err error) {
+		missing++
+		warner(log, "run", name)(err)
+	}
+	err := writeFile(out, stdout, func(w io.Writer) error { return metrics.Write(w, list, now, failed) })
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("%d of %d runs were left out: see above", missing, len(list))
+	}
+	return err
+}
+
+// writeFile replaces the file out, or writes to stdout if it is a dash.
+func writeFile(out string, stdout io.Writer, write func(io.Writer) error) error {
+	if out == "-" {
+		return write(stdout)
+	}
+	return atomicfile.Write(out, write)
 }
 
 // groupNodes returns the directories of each crawl: all nodes belong to one crawl, and other directories

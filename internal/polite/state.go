@@ -82,6 +82,18 @@ func (t *Transport) Load(rd io.Reader, now time.Time) error {
 	return err
 }
 
+// CountHeld returns how many hosts of a state that [Transport.Save] wrote are held at now: after
+// failures, or because they asked for a longer pause.
+func CountHeld(rd io.Reader, now time.Time) (held int, err error) {
+	_, err = readLines(rd, hostsFormat, func(l *hostLine) error {
+		if l.Until.After(now) {
+			held++
+		}
+		return nil
+	})
+	return held, err
+}
+
 // Save writes the cached robots.txt that have not expired at now, with their status. The
 // lines are sorted, so equal caches have equal bytes. Rules are not stored, since they depend
 // on the agent.

@@ -98,16 +98,17 @@ func (s *Summary) Line() ([]byte, error) {
 
 // Totals is the sum of the summaries of all committed generations.
 type Totals struct {
-	Generation int              `json:"generation"` // the last one
-	Fetched    int              `json:"fetched"`    // what all generations cost
-	Failed     int              `json:"failed"`
-	Relevant   int              `json:"relevant"`
-	Seconds    float64          `json:"seconds"`
-	Errors     map[string]int   `json:"errors"`
-	Operators  map[string]Yield `json:"operators"`
-	Harvests   []int            `json:"harvests"` // of the last generations that cost something, in thousandths
-	Empty      int              `json:"empty"`    // how many of the last generations had no outcome
-	Last       *Summary         `json:"last"`
+	Generation   int              `json:"generation"` // the last one
+	Fetched      int              `json:"fetched"`    // what all generations cost
+	Failed       int              `json:"failed"`
+	Relevant     int              `json:"relevant"`
+	NeedsBrowser int              `json:"needs_browser,omitempty"`
+	Seconds      float64          `json:"seconds"`
+	Errors       map[string]int   `json:"errors"`
+	Operators    map[string]Yield `json:"operators"`
+	Harvests     []int            `json:"harvests"` // of the last generations that cost something, in thousandths
+	Empty        int              `json:"empty"`    // how many of the last generations had no outcome
+	Last         *Summary         `json:"last"`
 }
 
 // maxHarvests is how many harvests are kept: the width of the curve on a terminal.
@@ -123,6 +124,7 @@ func (t *Totals) add(s *Summary) {
 	t.Fetched += s.Cost
 	t.Failed += s.Failed
 	t.Relevant += s.Relevant
+	t.NeedsBrowser += s.NeedsBrowser
 	t.Seconds += float64(s.Seconds)
 	for kind, n := range s.Errors {
 		t.Errors[kind] += n
@@ -217,4 +219,45 @@ func (t *Totals) save(d Dir) error {
 		return err
 	}
 	return atomicfile.WriteBytes(d.Path(totalsFile), append(b, '\n'))
+}
+
+// Totals returns the totals of the crawl. In those of nodes, Last is the summary of the last generation
+// of one partition, but for the counts of the store, which are of all. It changes nothing, so
+// the crawl may be running.
+func (ds Dirs) Totals() (*Totals, error) {
+	if len(ds) == 1 && !ds[0].IsNode() {
+		t, _, err := ds[0].readTotals()
+		return t, err
+	}
+	list, _, err := ds.List()
+	if err != nil {
+		return nil, err
+	}
+	t, last := newTotals(), map[int]*Summary{}
+	for i := range list {
+		g := &list[i]
+		b, err := readSmall(g.Stats)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			continue // it is not committed
+		}
+		s := NewSummary(g.Number)
+		if err := json.Unmarshal(b, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", g.Stats, err)
+		}
+		s.Generation = g.Number
+		t.add(s)
+		last[g.Partition] = s
+	}
+	sum := *t.Last
+	sum.URLs, sum.Hosts, sum.Waiting = 0, 0, 0
+	for _, s := range last {
+		sum.URLs += s.URLs
+		sum.Hosts += s.Hosts
+		sum.Waiting += s.Waiting
+	}
+	t.Last = &sum
+	return t, nil
 }

@@ -1,0 +1,202 @@
+// Package metrics writes how far crawls have come in the text format of Prometheus, from their run
+// directories. It changes nothing there, so the crawls may be running.
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/polite"
+	"spoor/internal/run"
+)
+
+// A Crawl is a crawl and the value of its label run.
+type Crawl struct {
+	Name string
+	Dirs run.Dirs
+}
+
+// Write writes the metrics of the crawls at the time now, which decides which hosts are held. It calls
+// failed with the crawls that could not be read, and writes the others.
+func Write(w io.Writer, crawls []Crawl, now time.Time, failed func(name string, err error)) error {
+	var f families
+	for i := range crawls {
+		if err := f.add(&crawls[i], now); err != nil {
+			failed(crawls[i].Name, err)
+		}
+	}
+	for _, family := range f.list {
+		if _, err := expfmt.MetricFamilyToText(w, family); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// families are metrics in the order of their first use.
+type families struct {
+	list []*dto.MetricFamily
+	run  string
+}
+
+// counter adds a value of a counter. Labels are names and values by turns.
+func (f *families) counter(name, help string, value float64, labels ...string) {
+	m := f.metric(name, help, dto.MetricType_COUNTER, labels)
+	m.Counter = &dto.Counter{Value: &value}
+}
+
+// gauge adds a value of a gauge.
+func (f *families) gauge(name, help string, value float64, labels ...string) {
+	m := f.metric(name, help, dto.MetricType_GAUGE, labels)
+	m.Gauge = &dto.Gauge{Value: &value}
+}
+
+func (f *families) metric(name, help string, kind dto.MetricType, labels []string) *dto.Metric {
+	i := slices.IndexFunc(f.list, func(m *dto.MetricFamily) bool { return m.GetName() == name })
+	if i < 0 {
+		i = len(f.list)
+		f.list = append(f.list, &dto.MetricFamily{Name: &name, Help: &help, Type: &kind})
+	}
+	m := new(dto.Metric)
+	for pair := range slices.Chunk(append([]string{"run", f.run}, labels...), 2) {
+		value := strings.ToValidUTF8(pair[1], "\uFFFD")
+		m.Label = append(m.Label, &dto.LabelPair{Name: &pair[0], Value: &value})
+	}
+	f.list[i].Metric = append(f.list[i].Metric, m)
+	return m
+}
+
+// add adds the metrics of a crawl.
+func (f *families) add(c *Crawl, now time.Time) error {
+	s, err := c.Dirs[0].LoadSettings()
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return fmt.Errorf("%s has no settings\nhint: a run directory is what crawl was given as -run", c.Dirs[0])
+	}
+	t, err := c.Dirs.Totals()
+	if err != nil {
+		return err
+	}
+	f.run = c.Name
+	f.counter("spoor_fetched_pages_total", "Fetched pages, with failures and repetitions, and the cost of queries.", float64(t.Fetched))
+	f.counter("spoor_failed_pages_total", "Fetches that gave no page: errors, and statuses other than 2xx.", float64(t.Failed))
+	f.counter("spoor_relevant_pages_total", "Pages that are relevant by the measure that steers the crawl.", float64(t.Relevant))
+	f.counter("spoor_needs_browser_pages_total", "Pages whose text scripts would make.", float64(t.NeedsBrowser))
+	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
+		f.counter("spoor_errors_total", "Addresses that gave no page, by the error of their record.", float64(t.Errors[kind]), "error", kind)
+	}
+	for _, operator := range slices.Sorted(maps.Keys(t.Operators)) {
+		f.counter("spoor_operator_pages_total", "Fetched pages by the operator that chose them.", float64(t.Operators[operator].Cost), "operator", operator)
+	}
+	for _, operator := range slices.Sorted(maps.Keys(t.Operators)) {
+		f.counter("spoor_operator_relevant_pages_total", "Relevant pages by the operator that chose them.", float64(t.Operators[operator].Relevant), "operator", operator)
+	}
+	f.counter("spoor_seconds_total", "Time of all generations, in seconds.", t.Seconds)
+	f.gauge("spoor_pages_budget", "Pages after which the crawl ends.", float64(s.Pages))
+	f.gauge("spoor_generation", "The last committed generation.", float64(t.Generation))
+	f.gauge("spoor_generation_seconds", "Time of that generation.", float64(t.Last.Seconds))
+	f.gauge("spoor_generation_fetched_pages", "Fetched pages of that generation.", float64(t.Last.Cost))
+	f.gauge("spoor_generation_relevant_pages", "Relevant pages of that generation.", float64(t.Last.Relevant))
+	f.gauge("spoor_known_addresses", "Addresses that the frontier knows.", float64(t.Last.URLs))
+	f.gauge("spoor_waiting_addresses", "Those that wait.", float64(t.Last.Waiting))
+	f.gauge("spoor_hosts", "Hosts with a fetched page.", float64(t.Last.Hosts))
+	return f.addFiles(c.Dirs, now)
+}
+
+// addFiles adds what the files of the run directory say.
+func (f *families) addFiles(ds run.Dirs, now time.Time) error {
+	held := 0
+	for _, name := range ds.Files(filepath.Join("fetch", "polite.ndjson")) {
+		n, err := heldHosts(name, now)
+		if err != nil {
+			return err
+		}
+		held += n
+	}
+	f.gauge("spoor_held_hosts", "Hosts that are not asked now, because they failed or wanted a longer pause.", float64(held))
+	list, _, err := ds.List()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	commit := 0.0
+	for i := range list {
+		if info, err := os.Stat(list[i].Stats); err == nil {
+			commit = max(commit, float64(info.ModTime().UnixMilli())/1000)
+		}
+	}
+	f.gauge("spoor_last_commit_timestamp_seconds", "When the last generation was committed; 0 if none is.", commit)
+	files, bytes, err := captures(ds)
+	if err != nil {
+		return err
+	}
+	f.gauge("spoor_capture_files", "WARC files in the run directory.", float64(files))
+	f.gauge("spoor_capture_bytes", "Size of these files.", float64(bytes))
+	log := int64(0)
+	for _, name := range ds.Files(run.StagesLog) {
+		if info, err := os.Stat(name); err == nil {
+			log += info.Size()
+		}
+	}
+	f.gauge("spoor_log_bytes", "Size of stages.log.", float64(log))
+	ended, reason := 0.0, ""
+	for _, name := range ds.Files(run.StopReason) {
+		b, err := atomicfile.ReadFile(name, 1024)
+		if err != nil {
+			return err
+		}
+		ended, reason = 1, strings.TrimSpace(string(b))
+	}
+	f.gauge("spoor_ended", "Whether the crawl has ended, and why.", ended, "reason", reason)
+	return nil
+}
+
+// captures counts the WARC files. Some may be moved away meanwhile.
+func captures(ds run.Dirs) (files int, bytes int64, err error) {
+	for _, dir := range ds.Files("warc") {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, e := range entries {
+			if !strings.Contains(e.Name(), ".warc") {
+				continue
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+				files++
+				bytes += info.Size()
+			}
+		}
+	}
+	return files, bytes, nil
+}
+
+// heldHosts counts the hosts that a stored state of fetch holds at the time now.
+func heldHosts(name string, now time.Time) (int, error) {
+	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	n, err := polite.CountHeld(f, now)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return n, nil
+}
