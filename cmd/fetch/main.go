@@ -75,7 +75,7 @@
 // # Transport
 //
 // Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. It
-// neither keeps nor sends cookies. DNS answers are cached for five minutes, and all
+// keeps no cookies that servers set. DNS answers are cached for five minutes, and all
 // addresses of a name are tried. Connecting may take -connect-timeout, the TLS handshake
 // as long again, the response header -header-timeout, and everything together -timeout.
 // Certificates are verified; with -insecure an invalid one is reported in error_detail,
@@ -94,6 +94,21 @@
 // only the proxy knows it. If the proxy cannot reach a server, the error is connect, and it does
 // not count as a failure of the host. If the proxy cannot be reached or rejects the password, the
 // run ends, and what is not done is returned (budget).
+//
+// # Logins
+//
+// -cookies FILE has cookies as browsers and curl export them. -headers FILE has a header field a line: an
+// address, a blank, and NAME: VALUE. The field is sent to that address and those below it, and
+// one with an asterisk for an address to all.
+//
+//	https://wiki.example.org/ Authorization: Bearer 0123456789
+//	https://example.org/private X-Key: 4711
+//	* DNT: 1
+//
+// They are sent to these addresses only, also after redirects, and also when robots.txt and sitemaps are
+// fetched. The WARC file omits them; its metadata record names the fields (requestFieldsRemoved), as a
+// warning that the response may be meant for one person. Cookies that servers set are not kept, so a
+// login that renews them ends.
 //
 // # WARC
 //
@@ -188,12 +203,13 @@
 //
 // # Limitations
 //
-// Not supported: cookies, HTTP/3, and archives that are compressed inside a WACZ, which
+// Not supported: keeping cookies, HTTP/3, and archives that are compressed inside a WACZ, which
 // cannot be read in place. A -state is for one run at a time, others wait for it (-wait).
 // A run that is killed leaves the state of the run before.
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -210,6 +226,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+	"spoor/internal/atomicfile"
 	"spoor/internal/crawler"
 	"spoor/internal/polite"
 	"spoor/internal/scope"
@@ -250,6 +267,9 @@ with -state). Each file is an additional record: operator sitemap, no body, and 
 addresses of that site as links with lastmod and priority. With -noarchive, -warc does
 not store responses marked noarchive.
 
+-cookies FILE (as browsers export them) and -headers FILE (a line each: an address, a blank,
+NAME: VALUE) are sent to the addresses that they name and those below, and not archived.
+
 With -scope FILE it requests only addresses that belong to the crawl by the rules in FILE
 (see frontier add). It does not follow a redirect to another address: the error is
 scope_redirect. A robots.txt that redirects out of scope disallows everything. Crawl gives
@@ -272,6 +292,9 @@ Example:
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted:
 addresses that were not fetched have been returned with the error "budget", and the
 WARC file is complete. go doc ./cmd/fetch has the full manual.`
+
+// maxCredentials is the maximum size of a file of cookies or header fields, in bytes.
+const maxCredentials = 1 << 20
 
 // The media types that are accepted unless -mime is given.
 const (
@@ -536,6 +559,25 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		}
 		return err
 	})
+	credentials := func(read func(*crawler.Credentials, io.Reader) error) func(string) error {
+		return func(name string) error {
+			b, err := atomicfile.ReadFile(name, maxCredentials)
+			if err != nil {
+				return err
+			}
+			if c.Credentials == nil {
+				c.Credentials = new(crawler.Credentials)
+			}
+			if err := read(c.Credentials, bytes.NewReader(b)); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		}
+	}
+	fs.Func("cookies", "send the cookies in this `file`, which has the format of Netscape; live only", credentials(func(k *crawler.Credentials, r io.Reader) error {
+		return k.ReadCookies(r, time.Now())
+	}))
+	fs.Func("headers", "send the header fields in this `file`: lines of an address, a blank and NAME: VALUE, for what is below the address; live only", credentials((*crawler.Credentials).ReadFields))
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
 	fs.Var(&c.Partition, "partition", "in a crawl on several machines: the partition `p/P`; a redirect to a host of another partition ends with its own status")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")
@@ -634,6 +676,8 @@ func (c *command) check(given map[string]bool) error {
 		return filter.Usagef("-warc cannot be used with -archive: it stores pages from the web")
 	case replayed && c.State != "":
 		return filter.Usagef("-state cannot be used with -archive: it is for the web")
+	case replayed && c.Credentials != nil:
+		return filter.Usagef("-cookies and -headers are for requests, and -archive makes none\nhint: -archive-first requests what the archives do not hold")
 	case replayed && c.Sitemaps:
 		return filter.Usagef("-sitemaps cannot be used with -archive: it is for the web\nhint: fetch -archive FILE -all -mime '' includes archived sitemaps")
 	case replayed && c.Deadline != 0:

@@ -50,7 +50,7 @@ The live web; captures are written to DIR/warc:
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
   -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
   -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
-  -warc-level -warc-dedup
+  -warc-level -warc-dedup -cookies -headers
   With many hosts, crawls with -fair host -steady are the fastest.
 
 -search answers queries; without it they are not answered. INDEX is a file that crawl makes from
@@ -130,7 +130,7 @@ func (n *number) Set(s string) error {
 
 // fetchFlags are the flags of fetch that crawl passes on, with and without a value.
 var (
-	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup")
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup cookies headers")
 	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
 )
 
@@ -173,9 +173,12 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.Capture, "capture", "", "see above")
 	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "see above")
 	for _, name := range fetchFlags {
-		fs.Func(name, "see fetch -h", func(v string) error {
+		fs.Func(name, "see fetch -h", func(v string) (err error) {
+			if name == "cookies" || name == "headers" { // files
+				v, err = filepath.Abs(v)
+			}
 			o.s.Live = append(o.s.Live, "-"+name+"="+v)
-			return nil
+			return err
 		})
 	}
 	for _, name := range fetchSwitches {

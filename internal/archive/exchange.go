@@ -57,6 +57,7 @@ type Metadata struct {
 	Priority   *float64 // nil: none
 	Parents    []string // URLs
 	Unverified string   // why the certificate of the server is not trusted
+	Removed    string   // header fields of the user that the request had and its record has not
 }
 
 // An Original is the capture that a revisit refers to.
@@ -178,6 +179,7 @@ func (e *encoder) fields(x *Exchange) []byte {
 		add("parent", parent)
 	}
 	add("certificateUnverified", m.Unverified)
+	add("requestFieldsRemoved", m.Removed)
 	e.block = b
 	return b
 }

@@ -58,6 +58,8 @@ type Options struct {
 	TLS                                    *tls.Config  // nil: the system's roots
 	Resolver                               web.Resolver // nil: the system's
 
+	Credentials *Credentials // fields and cookies for some addresses; nil: none
+
 	Scope    *scope.Scope  // which addresses may be requested; nil: all
 	MaxBody  int64         // bytes at which bodies are cut, as received and as decoded
 	MIME     []string      // media types to download; nil: all

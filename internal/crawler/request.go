@@ -114,13 +114,13 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 		}
 		return r, nil
 	}
-	m.FetchTime, m.Unverified = r.took, tape.Unverified
+	m.FetchTime, m.Unverified, m.Removed = r.took, tape.Unverified, strings.Join(s.secrets, ", ")
 	noArchive := ""
 	if f.NoArchive && isPage {
 		noArchive = forbidsArchiving(f.Agent, header, r.page.ContentType(), r.page.Body)
 	}
 	at, err := f.warc.Write(&archive.Exchange{
-		URL: address, Time: tape.Start, IP: tape.IP, Request: tape.Request, Head: tape.Head, Body: tape.Body,
+		URL: address, Time: tape.Start, IP: tape.IP, Request: withoutFields(tape.Request, s.secrets), Head: tape.Head, Body: tape.Body,
 		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, NoArchive: noArchive, Metadata: m,
 	})
 	if err != nil {
@@ -204,6 +204,7 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.tape.Limit = s.tapeLimit
 	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.UserAgent())
+	s.secrets = f.Credentials.add(req)
 	resp, err := f.web.RoundTrip(req.WithContext(web.Record(ctx, s.tape)))
 	if _, blocked := errors.AsType[*polite.BlockedError](err); !blocked {
 		f.counts.requested.Store(true)

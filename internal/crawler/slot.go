@@ -48,6 +48,7 @@ type slot struct {
 	tapeLimit int64
 	tape      *web.Tape // nil until the slot is acquired: thousands of hosts wait for one
 	decoded   []byte    // buffer of the decoded body
+	secrets   []string  // names of header fields that are not archived
 
 	// Tokens that are held.
 	receiving int

@@ -1,0 +1,171 @@
+package crawler
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+	"golang.org/x/net/publicsuffix"
+
+	"spoor/internal/weburl"
+)
+
+// Credentials are the header fields and cookies that the user adds to requests. Each is sent only to
+// the addresses that it is meant for, whatever redirects lead there, and none is archived.
+type Credentials struct {
+	fields []userField
+	jar    *cookiejar.Jar // nil: no cookies
+}
+
+// A userField is a header field for the addresses below a place.
+type userField struct {
+	place       string // a canonical address without slashes at its end; "": all addresses
+	name, value string
+}
+
+// ownFields are the header fields that the crawler or the connection sets.
+var ownFields = strings.Fields(`Accept-Encoding Connection Content-Length Cookie Expect Host If-Match If-Modified-Since If-None-Match
+	If-Range If-Unmodified-Since Keep-Alive Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding Upgrade User-Agent`)
+
+// ReadFields reads header fields, a line each: an address, a blank, a name, a colon and a value. The field
+// is for all addresses on the same host below that one. An asterisk is for all addresses, but
+// not with Authorization. Empty lines, and those that begin with #, are comments.
+func (c *Credentials) ReadFields(r io.Reader) error {
+	return eachLine(r, func(line string) error {
+		place, field, _ := strings.Cut(line, " ")
+		name, value, ok := strings.Cut(field, ":")
+		f := userField{name: http.CanonicalHeaderKey(strings.TrimSpace(name)), value: strings.TrimSpace(value)}
+		switch {
+		case !ok || !httpguts.ValidHeaderFieldName(f.name) || !httpguts.ValidHeaderFieldValue(f.value):
+			return errors.New("no header field: want ADDRESS NAME: VALUE")
+		case f.name == "Cookie":
+			return errors.New("cookies have a file of their own: -cookies")
+		case slices.Contains(ownFields, f.name):
+			return fmt.Errorf("%s is not the user's to set", f.name)
+		case place == "*" && f.name == "Authorization":
+			return errors.New("it would be sent to every site: name the address that Authorization is for")
+		}
+		if place != "*" {
+			u, err := weburl.Parse(place)
+			if err != nil || strings.Contains(u.String(), "?") {
+				return errors.New("the place of the field is no address: want http:// or https://, a host and a path, or *")
+			}
+			f.place = strings.TrimRight(u.String(), "/")
+		}
+		c.fields = append(c.fields, f)
+		return nil
+	})
+}
+
+// ReadCookies reads cookies in the format of Netscape, as browsers and curl export them: a line each, with
+// domain, whether it includes subdomains, path, whether it is for https only, expiry in seconds since
+// 1970 (0: none), name and value, separated by tabs. Cookies that have expired at now are left out.
+func (c *Credentials) ReadCookies(r io.Reader, now time.Time) error {
+	if c.jar == nil {
+		jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
+		if err != nil {
+			return err
+		}
+		c.jar = jar
+	}
+	return eachLine(r, func(line string) error {
+		f := strings.Split(strings.TrimPrefix(line, "#HttpOnly_"), "\t")
+		if len(f) != 7 {
+			return fmt.Errorf("no cookie: %d fields instead of 7, separated by tabs", len(f))
+		}
+		expires, err := strconv.ParseInt(f[4], 10, 64)
+		if err != nil {
+			return errors.New("no cookie: the fifth field is not a time in seconds since 1970")
+		}
+		if expires != 0 && expires <= now.Unix() {
+			return nil
+		}
+		host := strings.TrimPrefix(f[0], ".")
+		u := &url.URL{Scheme: "https", Host: host, Path: f[2]}
+		cookie := &http.Cookie{Name: f[5], Value: f[6], Path: f[2], Secure: f[3] == "TRUE"}
+		if f[1] == "TRUE" {
+			cookie.Domain = host
+		}
+		if err := cookie.Valid(); err != nil {
+			return fmt.Errorf("no cookie: %w", err)
+		}
+		c.jar.SetCookies(u, []*http.Cookie{cookie})
+		if !slices.ContainsFunc(c.jar.Cookies(u), func(k *http.Cookie) bool { return k.Name == cookie.Name }) {
+			return fmt.Errorf("the cookie %s cannot be for the domain %s", f[5], f[0])
+		}
+		return nil
+	})
+}
+
+// eachLine calls f with each line that is not empty or a comment. Errors do not repeat the line, which
+// is a secret.
+func eachLine(r io.Reader, f func(line string) error) error {
+	in := bufio.NewScanner(r)
+	for n := 1; in.Scan(); n++ {
+		line := strings.TrimRight(in.Text(), "\r")
+		if line == "" || line[0] == '#' && !strings.HasPrefix(line, "#HttpOnly_") {
+			continue
+		}
+		if err := f(line); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	return in.Err()
+}
+
+// add adds to a request what is meant for its address, and returns the names of these fields.
+func (c *Credentials) add(req *http.Request) (names []string) {
+	if c == nil {
+		return nil
+	}
+	address := requestURL(req)
+	for _, f := range c.fields {
+		if f.place == "" || below(address, f.place) {
+			req.Header.Set(f.name, f.value)
+			names = append(names, f.name)
+		}
+	}
+	if c.jar == nil {
+		return names
+	}
+	var cookies []string
+	for _, k := range c.jar.Cookies(req.URL) {
+		cookies = append(cookies, k.Name+"="+k.Value)
+	}
+	if len(cookies) > 0 {
+		req.Header.Set("Cookie", strings.Join(cookies, "; "))
+		names = append(names, "Cookie")
+	}
+	return names
+}
+
+// below reports whether an address is a place or below it. Both are canonical, so that neither has dot segments.
+func below(address, place string) bool {
+	rest, ok := strings.CutPrefix(address, place)
+	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
+}
+
+// withoutFields returns the bytes of a request without the header fields of these names.
+func withoutFields(request []byte, names []string) []byte {
+	if len(names) == 0 {
+		return request
+	}
+	var kept []byte
+	for i, line := range bytes.SplitAfter(request, []byte("\r\n")) {
+		name, _, field := strings.Cut(string(line), ":")
+		if i == 0 || !field || !slices.Contains(names, http.CanonicalHeaderKey(name)) {
+			kept = append(kept, line...)
+		}
+	}
+	return kept
+}
