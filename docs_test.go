@@ -150,7 +150,7 @@ func seen(want []string, got string) bool {
 }
 
 // wants are the programs that a block may use and a machine may lack.
-var wants = regexp.MustCompile(`\b(jq|python3|awk|node|curl|parallel|zstd|srun|hadoop)\b`)
+var wants = regexp.MustCompile(`\b(jq|python3|awk|node|curl|parallel|zstd|sbatch|hadoop)\b`)
 
 func TestTheDocumentationIsTrue(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -173,6 +173,9 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 				place, env = settle(t)
 				if bytes.Contains(text, []byte("nats-server")) {
 					env = withServer(t, env)
+				}
+				if bytes.Contains(text, []byte("$ mkdir by-slurm")) {
+					env = withMachines(t, env)
 				}
 			}
 			for _, s := range list {
