@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -554,13 +555,19 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 	}
 }
 
-// The number of nodes changes nothing, for strategies of both kinds, and any lag.
+// The number of nodes changes nothing, for strategies of both kinds (with -strategies=all, for all that need
+// no search), and any lag.
 func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
 	}
 	url := startNATS(t)
-	for _, strategy := range []string{"bestfirst", "niche", "forage"} {
+	names := []string{"bestfirst", "niche", "forage"}
+	if *strategies == "all" {
+		kinds := strategyKinds(t)
+		names = slices.DeleteFunc(slices.Sorted(maps.Keys(kinds)), func(name string) bool { return kinds[name].Search })
+	}
+	for _, strategy := range names {
 		c := newCrawl(t, strategy)
 		archive := c.args[slices.Index(c.args, "-archive")+1]
 		for _, p := range []int{1, 6} {

@@ -28,6 +28,25 @@ var (
 	seed       = flag.Uint64("seed", 1, "random seed of the moments at which crawls are killed")
 )
 
+// A strategyKind is what evolve -strategies -json says of a strategy.
+type strategyKind struct {
+	Name, Expand string
+	Search       bool
+}
+
+func strategyKinds(t *testing.T) map[string]strategyKind {
+	t.Helper()
+	kinds := map[string]strategyKind{}
+	for line := range bytes.Lines((&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}).shell(t, "evolve -strategies -json")) {
+		var k strategyKind
+		if err := json.Unmarshal(line, &k); err != nil {
+			t.Fatal(err)
+		}
+		kinds[k.Name] = k
+	}
+	return kinds
+}
+
 // A crawl that is killed at any moment, with all its stages, and started again
 // fetches what it would have fetched: the same pages in the same order, with the
 // same scores. The web is an archive of the shared data if there is one, else the
@@ -36,18 +55,7 @@ func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not killed in a short test")
 	}
-	type kind struct {
-		Name, Expand string
-		Search       bool
-	}
-	kinds := map[string]kind{}
-	for line := range bytes.Lines((&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}).shell(t, "evolve -strategies -json")) {
-		var k kind
-		if err := json.Unmarshal(line, &k); err != nil {
-			t.Fatal(err)
-		}
-		kinds[k.Name] = k
-	}
+	kinds := strategyKinds(t)
 	names := strings.Split(*strategies, ",")
 	if *strategies == "all" {
 		names = slices.Sorted(maps.Keys(kinds))
