@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -22,13 +21,13 @@ const (
 
 // learnFromExamples adds the sections that are made from example pages to t.
 func (c *command) learnFromExamples(t *topic.Topic) error {
-	positive, err := readExamples("positive", c.positive, c.stdin, c.stderr)
+	positive, err := c.readExamples("positive", c.positive)
 	if err != nil {
 		return err
 	}
 	negative := new(measure.Examples)
 	if len(c.negative) > 0 {
-		if negative, err = readExamples("negative", c.negative, c.stdin, c.stderr); err != nil {
+		if negative, err = c.readExamples("negative", c.negative); err != nil {
 			return err
 		}
 		if url := positive.Shared(negative); url != "" {
@@ -67,7 +66,7 @@ func (c *command) learnFromExamples(t *topic.Topic) error {
 
 // learnBackground adds the document frequencies of pages on all topics to t.
 func (c *command) learnBackground(t *topic.Topic) error {
-	pages, err := readExamples("background", c.background, c.stdin, c.stderr)
+	pages, err := c.readExamples("background", c.background)
 	if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (c *command) learnBackground(t *topic.Topic) error {
 }
 
 // readExamples reads the pages of files given with the flag called name.
-func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer) (*measure.Examples, error) {
+func (c *command) readExamples(name string, files []string) (*measure.Examples, error) {
 	e := new(measure.Examples)
 	leftOut := map[string]int{} // records, by reason
 	unparsed := 0
@@ -96,7 +95,10 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 			}
 			f.Close()
 		}
-		err := eachRecord(stdin, []string{file}, func(rec *wire.Record) error {
+		err := eachRecord(c.stdin, []string{file}, c.archived != nil, func(rec *wire.Record) error {
+			if c.archived != nil {
+				c.archived.fill(rec)
+			}
 			if reason := measure.OneLine(e.Add(rec)); reason != "" {
 				if reason == measure.NotParsed {
 					unparsed++
@@ -115,9 +117,9 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 			return nil, fmt.Errorf("-%s %s: %w", name, file, err)
 		}
 	}
-	bad.report(stderr, "-"+name+": ")
+	bad.report(c.stderr, "-"+name+": ")
 	for _, reason := range slices.Sorted(maps.Keys(leftOut)) {
-		fmt.Fprintf(stderr, "topic: -%s: left out %d: %s\n", name, leftOut[reason], reason)
+		fmt.Fprintf(c.stderr, "topic: -%s: left out %d: %s\n", name, leftOut[reason], reason)
 	}
 	switch {
 	case len(e.Pages) > 0:
@@ -125,5 +127,5 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 	case unparsed > 0:
 		return nil, fmt.Errorf("-%s: no page in %s has been parsed\nhint: parse %[2]s > parsed.ndjson, and give that", name, strings.Join(files, " "))
 	}
-	return nil, fmt.Errorf("-%s: no page with words in %s\nhint: example pages are what parse prints: fetch urls.txt | parse > pages.ndjson", name, strings.Join(files, " "))
+	return nil, fmt.Errorf("-%s: no page with words in %s\nhint: example pages are what parse prints: fetch urls.txt | parse > pages.ndjson; with -archive they may be addresses", name, strings.Join(files, " "))
 }

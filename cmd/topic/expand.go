@@ -100,7 +100,7 @@ func (c *command) runExpand() error {
 		return c.expandWindows(e)
 	}
 	var bad badLines
-	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
+	err = eachRecord(c.stdin, c.files, false, func(rec *wire.Record) error {
 		e.add(rec)
 		return nil
 	}, func(err *wire.SyntaxError) { bad.add(err) })

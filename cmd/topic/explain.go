@@ -44,7 +44,7 @@ func (c *command) runExplain() error {
 	var bad badLines
 	out := bufio.NewWriter(c.stdout) // which keeps the first error
 	e := measure.Explainer{Set: set, Threshold: t.Threshold, N: c.n, Out: filter.Text(out)}
-	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
+	err = eachRecord(c.stdin, c.files, false, func(rec *wire.Record) error {
 		pages++
 		if rec.URL != url && rec.FinalURL != url {
 			return nil

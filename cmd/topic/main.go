@@ -30,8 +30,12 @@
 // # Examples
 //
 // -positive and -negative name files of pages that parse has written, which may be
-// compressed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages without
-// words and duplicates are left out, and counted on stderr. -topic starts with the keywords
+// compressed by gzip or zstd; - is stdin. Both may be repeated. With -archive they may be lists of
+// addresses, whose pages are taken from these archives:
+//
+//	topic -query "jazz music" -archive web.warc.gz -positive good.txt -negative bad.txt > topic.json
+//
+// Failures, pages without words and duplicates are left out, and counted on stderr. -topic starts with the keywords
 // of another topic; the sections below are replaced, except that a classifier is kept if
 // there is no -negative, and a background if there is no -background.
 //
@@ -180,6 +184,7 @@ Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
        topic -query "WORDS" -vectors FILE > topic.json
        topic -query "WORDS" -positive FILE [-negative FILE] > topic.json
        topic -topic FILE -positive FILE [-negative FILE] > topic.json
+       topic -query "WORDS" -archive WARC -positive ADDRESSES [-negative ADDRESSES] > topic.json
        topic -topic FILE -background FILE > topic.json
        topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
        topic -topic FILE -explain URL [-fitness NAME,...] [FILE...] < parsed
@@ -234,7 +239,9 @@ type command struct {
 	topic              string // file name
 	positive, negative filter.Strings
 	background         filter.Strings
-	vectors            string // file name
+	archives           filter.Strings
+	archived           *archived // nil: no -archive
+	vectors            string    // file name
 	learn              topic.LearnOptions
 
 	expand  string
@@ -261,6 +268,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse writes them; - is stdin (repeatable)")
 	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
 	fs.Var(&c.background, "background", "a `file` of pages on all topics, which say how frequent words are in general (repeatable)")
+	fs.Var(&c.archives, "archive", "take pages of which only the address is given from this `file` (WARC, ARC, WACZ), pattern or directory (repeatable)")
 	fs.StringVar(&c.vectors, "vectors", "", "a `file` of word vectors: words near those of the query are added with lower weights")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
@@ -325,6 +333,9 @@ func (c *command) misuse(given map[string]bool) error {
 			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: leave -topic out to make a new one", name)
 		}
 	}
+	if given["archive"] && len(c.positive)+len(c.background) == 0 {
+		return filter.Usagef("-archive is for the pages of -positive, -negative and -background")
+	}
 	for _, name := range []string{"table", "reference", "compat"} {
 		if given[name] && len(c.positive) == 0 {
 			return filter.Usagef("-%s needs example pages\nhint: -positive FILE, as parse writes them", name)
@@ -362,6 +373,12 @@ func (c *command) runMake() error {
 			return filter.Usagef("-threshold %s is not a number from 0", c.threshold)
 		}
 		t.Threshold = &v
+	}
+	if len(c.archives) > 0 {
+		if c.archived, err = openArchives(c.archives); err != nil {
+			return err
+		}
+		defer c.archived.replay.Close()
 	}
 	if len(c.positive) > 0 {
 		if err := c.learnFromExamples(t); err != nil {

@@ -10,14 +10,18 @@ import (
 )
 
 // eachRecord calls do for each record of files, or of stdin, and bad for each line that
-// holds none.
-func eachRecord(stdin io.Reader, files []string, do func(*wire.Record) error, bad func(*wire.SyntaxError)) error {
+// holds none. If addresses is set, a line may be an address.
+func eachRecord(stdin io.Reader, files []string, addresses bool, do func(*wire.Record) error, bad func(*wire.SyntaxError)) error {
 	in, err := filter.Open(stdin, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	r := wire.NewReader(in, wire.All)
+	var lines io.Reader = in
+	if addresses {
+		lines = filter.Addresses(in)
+	}
+	r := wire.NewReader(lines, wire.All)
 	var rec wire.Record
 	for {
 		err := r.Read(&rec)
