@@ -109,6 +109,7 @@ type opening struct {
 	archives []string
 	params   filter.Strings
 	horizon  time.Duration
+	minFree  filter.Size
 }
 
 // number is a flag whose value is a whole number from 0, in decimal even with leading zeros.
@@ -164,6 +165,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
 	o.defineCluster(fs)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
+	fs.Var(&o.minFree, "min-free", "wait while the disk of the run has less than this many `bytes` left (Linux and macOS)")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
 	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: the default of score)")
@@ -218,7 +220,7 @@ var stageVariables = map[string]string{"FETCH": "fetch", "PARSE": "parse", "SCOR
 // request checks the flags and returns the run that they describe.
 func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	s := &o.s
-	s.Params, s.Archives, s.Horizon = o.params, o.archives, o.horizon
+	s.Params, s.Archives, s.Horizon, s.MinFree = o.params, o.archives, o.horizon, int(o.minFree)
 	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
 	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
 	s.Patience = time.Duration(o.patience) * time.Second

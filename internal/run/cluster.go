@@ -62,7 +62,7 @@ func (s *Settings) passCommand(prefix string) string {
 
 // local are the settings of which each node has its own: they are commands, files of the machine and
 // how to reach servers, and none is taken from other machines.
-var local = []string{"convert", "archive", "search", "seed-query", "live", "watch", "replaced", "stage", "steady", "exchange", "node", "partition"}
+var local = []string{"convert", "archive", "search", "seed-query", "live", "min-free", "watch", "replaced", "stage", "steady", "exchange", "node", "partition"}
 
 // SaveShared writes the settings that all nodes share to the directory d.
 func (s *Settings) SaveShared(d Dir) error {

@@ -32,6 +32,7 @@ type Crawl struct {
 	steps Stages // of the steps of a generation, which a steady crawl may have too
 	store *frontier.Store
 	now   now
+	full  bool // the disk lacks room
 }
 
 // A Log takes messages for stages.log. *slog.Logger is one.
@@ -398,6 +399,9 @@ func (c *Crawl) checkEnd(interrupted int) error {
 // address is due.
 func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	d, s, t := c.Dir, c.Settings, c.Totals
+	if err := c.awaitSpace(ctx); err != nil {
+		return err
+	}
 	c.now = now{generation: g, begun: time.Now()}
 	queries, queryCost, err := c.answeredQueries(g - 1)
 	if err != nil {

@@ -49,6 +49,7 @@ type Server struct {
 	Tally     Tally
 	Committed func(*Summary) error      // is called after every window
 	Waiting   func(time.Time) error     // is called when nothing is due until then
+	Full      func() bool               // reports whether no window should be leased now; may be nil
 	Ended     func(reason string) error // is called once with the reason for the end
 }
 
@@ -557,6 +558,9 @@ func (v *server) lease() error {
 	case v.stopped():
 		return v.finish(EndStopped)
 	case time.Now().Before(v.due):
+		return nil
+	case v.Full != nil && v.Full():
+		v.phase, v.due = pausing, time.Now().Add(spaceInterval)
 		return nil
 	}
 	n := v.Request.N

@@ -43,6 +43,7 @@ type Settings struct {
 	PerHost, PerNiche       int
 	MaxPerHost, MaxPerNiche int
 	Horizon                 time.Duration
+	MinFree                 int // bytes of the disk without which the crawl waits; 0: does not matter
 	Traps                   bool
 	Scope                   []string // which addresses belong to the crawl: lines of a scope file
 	Recrawl                 bool
@@ -101,6 +102,7 @@ var settings = []setting{
 	number("pages", false, func(s *Settings) *int { return &s.Pages }),
 	number("generations", false, func(s *Settings) *int { return &s.Generations }),
 	duration("patience", false, func(s *Settings) *time.Duration { return &s.Patience }),
+	number("min-free", false, func(s *Settings) *int { return &s.MinFree }),
 	word("crawl", true, func(s *Settings) *string { return &s.Crawl }),
 	number("partitions", true, func(s *Settings) *int { return &s.Partitions }),
 	number("lag", true, func(s *Settings) *int { return &s.Lag }),
