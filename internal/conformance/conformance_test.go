@@ -1,0 +1,79 @@
+package conformance
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each bad stage fails in the cases that are meant for it, and in no other.
+func TestStages(t *testing.T) {
+	for _, program := range []string{"bash", "sed", "jq"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
+		}
+	}
+	const (
+		each, empty, unknown, failed = "each record comes back, in order", "the exit status is 0, and empty input has no output", "unknown fields are kept", "failed pages come back"
+		badLine, newline, odd, mark  = "a line that is no record costs only itself", "the last line may lack its newline", "odd characters survive", "a mark comes back at once, after the records before it"
+		closed, long, same           = "it ends when its output is closed", "a long line comes back", "the same input gives the same output"
+		scored, parsed, evolved      = "pages have a score and are relevant or not; failures are not", "pages have title, text and links, and no body", "the pages come first, then addresses"
+	)
+	for name, test := range map[string]struct {
+		stage Stage
+		shell string
+		fails []string
+	}{
+		"good":                {Any, "exec sed -un '/^{/p'", nil},
+		"loses records":       {Any, `exec sed -un '/^{/{/page\/77"/!p}'`, []string{each}},
+		"loses failures":      {Any, `exec sed -un '/^{/{/"error"/!p}'`, []string{failed}},
+		"doubles records":     {Any, `exec sed -un '/^{/{p;/"mark"/!p}'`, []string{each, unknown, failed, badLine, newline, odd, mark, long}},
+		"changes the order":   {Any, `while IFS= read -r a || [[ $a ]]; do case $a in *'"mark"'*) [[ ! $k ]] || printf '%s\n' "$k"; k=; printf '%s\n' "$a" ;; {*) if [[ $k ]]; then printf '%s\n%s\n' "$a" "$k" || exit 0; k=; else k=$a; fi ;; esac; done; [[ ! $k ]] || printf '%s\n' "$k"`, []string{each, failed, badLine, newline, mark, long}},
+		"changes addresses":   {Any, `exec sed -un '/^{/{s/site.test/SITE.test/;p}'`, []string{each, unknown, failed, badLine, newline, odd, mark, long}},
+		"buffers":             {Any, `grep '^{' || true`, []string{mark}},
+		"swallows marks":      {Any, `exec sed -un '/^{/{/"mark"/!p}'`, []string{mark}},
+		"changes marks":       {Any, `exec jq -cR --unbuffered 'fromjson? | if .url then . else del(.x_own) end'`, []string{mark}},
+		"loses fields":        {Any, `exec jq -cR --unbuffered 'fromjson? | del(.x_own, .y_own)'`, []string{unknown, odd, mark, long}},
+		"talks":               {Any, `echo ready; exec sed -un '/^{/p'`, []string{each, empty, unknown, failed, badLine, newline, odd, mark, long, same}},
+		"status 1":            {Any, `sed -un '/^{/p'; exit 1`, []string{each, empty, unknown, failed, badLine, newline, odd, mark, long, same}},
+		"dies at bad lines":   {Any, `exec jq -c --unbuffered .`, []string{badLine}},
+		"passes bad lines":    {Any, `exec cat`, []string{badLine}},
+		"needs a newline":     {Any, `while IFS= read -r line; do case $line in {*) printf '%s\n' "$line" || exit 0 ;; esac; done`, []string{newline}},
+		"never ends":          {Any, `sed -un '/^{/p'; sleep 60`, []string{each, empty, unknown, failed, badLine, newline, odd, mark, closed, long, same}},
+		"differs":             {Any, `exec sed -un "/^{/{s/^{/{\"id\":$$,/;p}"`, []string{same}},
+		"score":               {Score, `exec jq -cR --unbuffered 'fromjson? | if .text then .score = 0.5 | .relevant = true else . end'`, nil},
+		"score of failures":   {Score, `exec jq -cR --unbuffered 'fromjson? | .score = 0.5 | .relevant = true'`, []string{scored}},
+		"score without words": {Score, `exec sed -un '/^{/p'`, []string{scored}},
+		"score as text":       {Score, `exec jq -cR --unbuffered 'fromjson? | if .text then .score = "0.5" | .relevant = true else . end'`, []string{scored}},
+		"parse":               {Parse, `exec jq -cR --unbuffered 'fromjson? | if .body then (.body | capture("<title>(?<t>[^<]*)")) as $x | .title = $x.t | .text = (.body | gsub("<[^>]*>"; " ")) | .links = [.body | scan("href=\"([^\"]*)") | {url: ("http://site.test" + .[0])}] | del(.body) else . end'`, nil},
+		"parse keeps bodies":  {Parse, `exec jq -cR --unbuffered 'fromjson? | if .body then .title = "Page 7" | .text = "Words of page 7 about jazz." | .links = [{url: "http://site.test/page/8"}] else . end'`, []string{parsed}},
+		"evolve":              {Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | (.[] | del(.text, .links)), (.[].links[]? | {v: 1, url})'`, nil},
+		"evolve mixes":        {Evolve, `exec jq -cR 'fromjson? | del(.text, .links), (.links[]? | {v: 1, url})'`, []string{evolved}},
+		"evolve rests":        {Evolve, `exec sed -un '/^{/p'`, []string{evolved}},
+	} {
+		if name == "never ends" && testing.Short() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limit := 20 * time.Second
+			if slices.Contains(test.fails, mark) || slices.Contains(test.fails, each) { // they are waited for
+				limit = 3 * time.Second
+			}
+			tester := Tester{Stage: test.stage, Command: []string{"bash", "-c", test.shell}, Time: limit, Long: 100_000}
+			var fails []string
+			tester.Run(t.Context(), func(r Result) {
+				if r.Err != nil {
+					fails = append(fails, r.Name)
+				}
+			})
+			if !slices.Equal(sorted(fails), sorted(test.fails)) {
+				t.Errorf("failed:\n%s\nwant\n%s", strings.Join(fails, "\n"), strings.Join(test.fails, "\n"))
+			}
+		})
+	}
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
