@@ -50,7 +50,8 @@
 //
 // The page is one self-contained HTML file, which makes no requests. The file is replaced
 // atomically, so a reader never sees half of it. -o - writes it to stdout. The same files
-// give the same bytes: all dates are those of the records.
+// give the same bytes: all dates are those of the records. With -reload N a browser that shows the file
+// reads it again every N seconds; crawl -watch writes such a page until the crawl ends.
 //
 // Only the last element of a path in the settings is shown.
 //
@@ -126,6 +127,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
 	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
+	reload := fs.Int("reload", 0, "a browser that shows the page reads the file again every `n` seconds")
 	watched := fs.Bool("metrics", false, "write how far the crawls have come in the text format of Prometheus, instead of a page")
 	filter.LogFlag(fs, &format)
 	dirs, err := filter.ParseMixed(fs, args)
@@ -150,7 +152,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if *watched {
 		return writeMetrics(out, stdout, groupNodes(dirs), started, log)
 	}
-	var page report.Page
+	page := report.Page{Reload: max(0, *reload)}
 	records := 0
 	crawls := groupNodes(dirs)
 	for i, name := range names(crawls) {

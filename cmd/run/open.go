@@ -170,7 +170,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
 	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: the default of score)")
 	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
-	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date")
+	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date; a browser that shows it reloads it")
 	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })
 	fs.StringVar(&o.s.Capture, "capture", "", "see above")
 	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "see above")

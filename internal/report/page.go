@@ -26,6 +26,7 @@ type Page struct {
 	Title      string // "" for the name of the only run, or of the comparison
 	Runs       []*Run
 	Comparison *Comparison // may be nil
+	Reload     int         // seconds after which a browser reads the file again; 0: never
 }
 
 // maxRows bounds the size of all tables of relevant pages together, in bytes.
@@ -85,6 +86,7 @@ type pageView struct {
 	From       string // time of the first fetch of all runs
 	Until      string // and of the last
 	Policy     string // Content-Security-Policy
+	Reload     int    // seconds
 	Style      template.CSS
 	Script     template.JS
 	Runs       []runView
@@ -97,6 +99,7 @@ func view(p *Page) pageView {
 		Title:  p.Title,
 		Style:  template.CSS(pageStyle),
 		Script: template.JS(pageScript),
+		Reload: p.Reload,
 		Policy: "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + hash(pageStyle) + "; script-src " + hash(pageScript),
 	}
 	if v.Title == "" {

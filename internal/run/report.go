@@ -21,7 +21,7 @@ func (c *Crawl) publish() {
 	}
 	defer f.Close()
 	if lock.Try(f, true) == nil {
-		cmd := c.reportCommand()
+		cmd := c.reportCommand("-reload", "10") // the last one does not
 		cmd.ExtraFiles = []*os.File{f}
 		if cmd.Start() == nil { // leaveReport reports errors
 			go cmd.Wait()
@@ -46,8 +46,8 @@ func (c *Crawl) leaveReport() {
 	c.View.Say("report: %s", Dir(c.Dir.Path("report.html")))
 }
 
-func (c *Crawl) reportCommand() *exec.Cmd {
-	cmd := exec.Command("nice", c.Prefix+"report", "-o", c.Dir.Path("report.html"), string(c.Dir))
+func (c *Crawl) reportCommand(flags ...string) *exec.Cmd {
+	cmd := exec.Command("nice", append([]string{c.Prefix + "report", "-o", c.Dir.Path("report.html"), string(c.Dir)}, flags...)...)
 	if log, err := c.Dir.OpenLog(); err == nil {
 		cmd.Stderr = log
 	}
