@@ -206,9 +206,10 @@ func (s *Stats) NoneAllowed() bool {
 // A Crawler fetches the addresses of one stream.
 type Crawler struct {
 	*Options
-	fetcher  *fetcher
-	sitemaps *sitemaps // nil: not fetched
-	closers  []func() error
+	fetcher   *fetcher
+	resources *fetcher
+	sitemaps  *sitemaps // nil: not fetched
+	closers   []func() error
 }
 
 // Open locks the state, opens the archives and loads what earlier runs remembered. It waits
@@ -242,6 +243,7 @@ func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
 		}
 	}
 	c.fetcher = newFetcher(o, archives, warc)
+	c.resources = c.fetcher.forResources()
 	c.closers = append(c.closers, func() error { c.fetcher.web.CloseIdleConnections(); return nil })
 	if err := c.fetcher.loadState(time.Now()); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/robots"
 	"spoor/internal/sitemap"
 	"spoor/internal/web"
 	"spoor/internal/weburl"
@@ -28,17 +29,18 @@ const maxRedirects = 10
 // and web, which connects and records what is sent and received.
 type fetcher struct {
 	*Options
-	maxSize  int64 // bytes at which bodies are cut, as received and as decoded
-	polite   *polite.Transport
-	robots   *polite.Robots
-	web      *web.Transport
-	archives *archive.Replay // that answer before the web does; may be nil
-	warc     *archive.Writer // nil: nothing is stored
-	decoders chan *archive.Decoder
-	buffers  *sync.Pool // of *[]byte, for decoded bodies
-	slots    chan *web.Tape
-	memory   *memory
-	counts   *counts
+	maxSize   int64             // bytes at which bodies are cut, as received and as decoded
+	transport http.RoundTripper // of requests: polite, or the fetcher itself, which does not pause
+	polite    *polite.Transport
+	robots    *polite.Robots
+	web       *web.Transport
+	archives  *archive.Replay // that answer before the web does; may be nil
+	warc      *archive.Writer // nil: nothing is stored
+	decoders  chan *archive.Decoder
+	buffers   *sync.Pool // of *[]byte, for decoded bodies
+	slots     chan *web.Tape
+	memory    *memory
+	counts    *counts
 }
 
 // counts are of records and requests, for [Stats].
@@ -83,7 +85,8 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 	if o.Slowness == 0 {
 		f.polite.Slowness = -1
 	}
-	f.robots = &polite.Robots{Transport: robotsTransport{f}, Agent: o.Agent, CrawlDelay: f.polite.SetCrawlDelay, MayRedirect: o.checkRobotsRedirect}
+	f.transport = f.polite
+	f.robots = &polite.Robots{Transport: robotsTransport{f.forRobots()}, Agent: o.Agent, CrawlDelay: f.polite.SetCrawlDelay, MayRedirect: o.checkRobotsRedirect}
 	return f
 }
 
@@ -94,6 +97,24 @@ func (f *fetcher) forSitemaps() *fetcher {
 	o.MIME = nil
 	g := *f
 	g.Options, g.maxSize = &o, sitemap.MaxSize
+	return &g
+}
+
+// forRobots returns a fetcher for robots.txt, which no directive excludes from archives.
+func (f *fetcher) forRobots() *fetcher {
+	o := *f.Options
+	o.MIME, o.NoArchive = nil, false
+	g := *f
+	g.Options, g.maxSize = &o, robots.MaxSize+1
+	return &g
+}
+
+// forResources returns a fetcher for what pages load: of any media type, without pauses.
+func (f *fetcher) forResources() *fetcher {
+	o := *f.Options
+	o.MIME = nil
+	g := *f
+	g.Options, g.transport = &o, f
 	return &g
 }
 
@@ -159,7 +180,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			r, err = f.request(req, u.String(), metadata(rec, len(hops)))
 		}
 		if err != nil {
-			if archiving, ok := errors.AsType[*archiveError](err); ok {
+			if archiving, ok := errors.AsType[*WARCError](err); ok {
 				return noRelease, archiving.error
 			}
 			if proxy, ok := errors.AsType[*web.ProxyError](err); ok && proxy.Down {

@@ -13,7 +13,6 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/polite"
-	"spoor/internal/robots"
 	"spoor/internal/web"
 	"spoor/internal/wire"
 )
@@ -37,20 +36,18 @@ type response struct {
 	release  func()
 }
 
-// An archiveError is an error of the WARC file.
-type archiveError struct{ error }
+// A WARCError is an error of the WARC file.
+type WARCError struct{ error }
 
-func (e *archiveError) Unwrap() error { return e.error }
+func (e *WARCError) Unwrap() error { return e.error }
 
 // request sends one request, reads the response and stores the exchange. The caller must
 // call the release of the response.
 func (f *fetcher) request(req *http.Request, address string, m archive.Metadata) (_ *response, err error) {
-	isPage := req.Header.Get("Accept") == ""
-	limit := int64(robots.MaxSize + 1)
-	if isPage {
+	if req.Header.Get("Accept") == "" {
 		req.Header.Set("Accept", acceptTypes)
-		limit = f.maxSize
 	}
+	limit := f.maxSize
 	req.Header.Set("Accept-Encoding", acceptCodings)
 	// The tape also holds the framing of chunks, for which there is no limit of its own.
 	s := &slot{f: f, tapeLimit: limit + limit/16 + 64<<10}
@@ -60,7 +57,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 		}
 	}()
 	ctx := req.Context()
-	resp, err := f.polite.RoundTrip(req.WithContext(context.WithValue(ctx, slotKey{}, s)))
+	resp, err := f.transport.RoundTrip(req.WithContext(context.WithValue(ctx, slotKey{}, s)))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +65,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	r := &response{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, release: s.release}
 	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
 	media := archive.MediaType(resp.Header.Get("Content-Type"))
-	r.refused = isPage && !unchanged && polite.Redirect(resp) == "" && !accepts(f.MIME, media)
+	r.refused = !unchanged && polite.Redirect(resp) == "" && !accepts(f.MIME, media)
 	truncated := ""
 	if !r.refused {
 		truncated, err = drain(ctx, resp.Body, limit, s)
@@ -105,7 +102,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 		return nil, err
 	}
 	r.page.Truncated = cmp.Or(truncated, torn)
-	if isPage && !unchanged && media == "" && !accepts(f.MIME, r.page.ContentType()) {
+	if !unchanged && media == "" && !accepts(f.MIME, r.page.ContentType()) {
 		r.refused = true // the type had to be guessed from the body
 	}
 	if f.warc == nil {
@@ -116,7 +113,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	}
 	m.FetchTime, m.Unverified, m.Removed = r.took, tape.Unverified, strings.Join(s.secrets, ", ")
 	noArchive := ""
-	if f.NoArchive && isPage {
+	if f.NoArchive {
 		noArchive = forbidsArchiving(f.Agent, header, r.page.ContentType(), r.page.Body)
 	}
 	at, err := f.warc.Write(&archive.Exchange{
@@ -124,7 +121,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, NoArchive: noArchive, Metadata: m,
 	})
 	if err != nil {
-		return nil, &archiveError{err}
+		return nil, &WARCError{err}
 	}
 	r.page.Filename, r.page.Offset, r.page.Length, r.page.Digest = at.Filename, at.Offset, at.Length, at.Digest
 	return r, nil
@@ -216,7 +213,7 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // robotsTransport fetches robots.txt as pages are fetched, and stores the exchange.
-type robotsTransport struct{ f *fetcher }
+type robotsTransport struct{ f *fetcher } // of [fetcher.forRobots]
 
 func (t robotsTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Accept", "text/plain,*/*;q=0.5")
