@@ -27,7 +27,7 @@ const imports = `
 
 	# The row above the base imports only the base; its packages do not import each other.
 	# Commands give graphs and documents to judge, search and report.
-	second = page topic fitness frontier polite web archive search judge report interchange scope
+	second = page topic fitness frontier polite web archive browser search judge report interchange scope
 	second: base
 
 	# Only strategy knows both the record and the mathematics. A strategy that wants
