@@ -100,7 +100,7 @@ cross: ## go vet for linux, darwin and windows on amd64 and arm64
 ##@ Occasionally
 
 .PHONY: test-browser
-test-browser: ## test reports in Chromium, and archives in it with npm's replaywebpage
+test-browser: ## test render and reports in Chromium, and archives in it with npm's replaywebpage
 	scripts/test-browser
 
 .PHONY: crash
