@@ -65,8 +65,8 @@
 // needs_browser marks pages that show almost nothing without scripts: their text, without
 // noscript elements, has fewer than 200 bytes, and their scripts have at least 2,000 bytes and at
 // least 100 for each byte of that text, where those in other files count 10,000 bytes together.
-// Pages with frames are not marked. spoor runs no scripts; the mark tells which pages it has not
-// really read. The last line on stderr counts them.
+// Pages with frames are not marked. parse runs no scripts; render -only-marked does, after parse
+// -keep-body and before another parse. The last line on stderr counts the marked pages.
 //
 // # Main content
 //
@@ -175,7 +175,8 @@ without an error. Recipes:
 
 needs_browser marks pages that show almost nothing without scripts: under 200 bytes of
 text, without noscript, and scripts of at least 2,000 bytes and 100 times the text, where
-those in other files count 10,000 bytes together.
+those in other files count 10,000 bytes together. render -only-marked runs their scripts,
+between parse -keep-body and another parse.
 
 robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. Set
 -agent as for fetch, to include directives addressed to this crawler.
