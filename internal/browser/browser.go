@@ -48,6 +48,8 @@ const (
 	startTime  = 30 * time.Second       // to start the browser, or to open an empty page
 	grace      = 10 * time.Second       // for the HTML of a page whose time is up
 	idleTime   = 500 * time.Millisecond // without requests, after which a page is complete
+	stuckTime  = 3 * time.Second        // after which requests that the browser does not end are not waited for
+	maxPending = 10_000                 // requests of a page that are waited for
 	pollTime   = 50 * time.Millisecond  // between two looks at a page
 	memoryTime = 100 * time.Millisecond // between two measurements of the memory
 	concurrent = 6                      // requests of a page at a time
@@ -239,7 +241,7 @@ func (b *Browser) Render(ctx context.Context, page *Page) (*Rendered, error) {
 	defer cancel()
 	t := &tab{
 		b: b, page: page, loaded: make(chan struct{}), crashed: make(chan struct{}), slots: make(chan struct{}, concurrent),
-		budget: budget{requests: b.Requests, bytes: b.Bytes, last: time.Now()},
+		budget: budget{requests: b.Requests, bytes: b.Bytes, last: time.Now()}, pending: map[string]time.Time{}, changed: time.Now(),
 	}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	defer context.AfterFunc(ctx, func() { b.kill(context.Cause(ctx)) })()
@@ -342,6 +344,8 @@ type tab struct {
 	loaded, crashed chan struct{}
 	isLoaded        bool
 	isCrashed       bool
+	pending         map[string]time.Time // requests of which the page does not know the end: when they were made
+	changed         time.Time            // when it made one, or learned its end, for the last time
 
 	mu    sync.Mutex
 	leave string // where scripts navigate to
@@ -421,6 +425,7 @@ func (t *tab) open(ctx context.Context) error {
 		// Workers, and frames with a process of their own, stop before they begin.
 		{"Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}},
 		{"Inspector.enable", object{}},
+		{"Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}},
 		{"Page.enable", object{}},
 		{"Page.addScriptToEvaluateOnNewDocument", object{"source": withoutNetwork, "runImmediately": true}},
 		{"Fetch.enable", object{"patterns": []object{{"urlPattern": "*", "requestStage": "Request"}}}},
@@ -474,16 +479,29 @@ func (t *tab) settle(ctx context.Context, r *Rendered) error {
 			r.Truncated = "time"
 			return nil
 		case err := <-quiet:
-			if asking = false; err == nil && t.budget.idle() >= idleTime {
+			if asking = false; err == nil && t.isQuiet() {
 				return nil
 			}
 		case <-tick.C:
-			if loaded == nil && t.budget.idle() >= idleTime && !asking {
+			if loaded == nil && t.isQuiet() && !asking {
 				asking = true
 				go func() { quiet <- t.turn(ctx) }()
 			}
 		}
 	}
+}
+
+// isQuiet reports whether the page has waited for no request for idleTime. A page learns of an
+// answer later than it is given, if the machine is busy.
+func (t *tab) isQuiet() bool {
+	t.b.mu.Lock()
+	defer t.b.mu.Unlock()
+	for _, made := range t.pending {
+		if time.Since(made) < stuckTime {
+			return false
+		}
+	}
+	return t.budget.idle() >= idleTime && time.Since(t.changed) >= idleTime
 }
 
 // turn waits until the page has done what it had to do before: it may not have had the processor to
@@ -579,6 +597,15 @@ func (t *tab) receive(e *event) {
 	case "Page.loadEventFired":
 		if t.navigated { // the first one is that of about:blank
 			t.setLoaded()
+		}
+	case "Network.requestWillBeSent", "Network.loadingFinished", "Network.loadingFailed":
+		if r, ok := decode[struct{ RequestID string }](e); ok {
+			t.changed = time.Now()
+			if e.Method != "Network.requestWillBeSent" {
+				delete(t.pending, r.RequestID)
+			} else if len(t.pending) < maxPending {
+				t.pending[r.RequestID] = t.changed
+			}
 		}
 	case "Page.javascriptDialogOpening":
 		t.do(t.session, "Page.handleJavaScriptDialog", map[string]bool{"accept": false})
