@@ -48,6 +48,7 @@ const (
 	startTime  = 30 * time.Second       // to start the browser, or to open an empty page
 	grace      = 10 * time.Second       // for the HTML of a page whose time is up
 	idleTime   = 500 * time.Millisecond // without requests, after which a page is complete
+	lateTime   = time.Second            // to read the rest of a page whose time is up
 	stuckTime  = 3 * time.Second        // after which requests that the browser does not end are not waited for
 	maxPending = 10_000                 // requests of a page that are waited for
 	pollTime   = 50 * time.Millisecond  // between two looks at a page
@@ -369,6 +370,11 @@ func (t *tab) render(ctx context.Context) (*Rendered, error) {
 	defer cancel()
 	if r.Truncated != "" {
 		_ = t.call(ctx, "Runtime.terminateExecution", nil, nil) // a script may not end by itself
+		select {
+		case <-t.loaded: // what follows a script that did not come is read
+		case <-time.After(lateTime):
+		case <-ctx.Done():
+		}
 	}
 	if err := t.read(ctx, r); err != nil {
 		return nil, err
