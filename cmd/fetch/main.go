@@ -216,7 +216,6 @@ import (
 	"log"
 	"log/slog"
 	"math"
-	"net/url"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -541,14 +540,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
-	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", func(s string) error {
-		n, err := strconv.ParseUint(s, 10, 16)
-		if err != nil || n == 0 {
-			return errors.New("not a port from 1 to 65535")
-		}
-		c.AllowPorts = append(c.AllowPorts, uint16(n))
-		return nil
-	})
+	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", c.AllowPort)
 	fs.Func("scope", "request only addresses that belong to the crawl by the rules in this `file`, also after redirects; same-host and same-site need a name (frontier add -h)", func(name string) (err error) {
 		lines, err := filter.ReadScope(name, scope.Check)
 		if err == nil {
@@ -602,9 +594,9 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		c.WARC.Level = archive.Stored
 	}
 	if *proxy != "" {
-		u, err := proxyURL(*proxy)
+		u, err := crawler.ParseProxy(*proxy)
 		if err != nil {
-			return nil, err
+			return nil, filter.Usagef("%v", err)
 		}
 		c.Proxy = u
 	}
@@ -706,18 +698,4 @@ func (c *command) check(given map[string]bool) error {
 		return filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", c.Contact)
 	}
 	return nil
-}
-
-// proxyURL parses the flag -proxy. The error does not quote the URL, which may hold a
-// password.
-func proxyURL(s string) (*url.URL, error) {
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
-		return nil, filter.Usagef("-proxy is not the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
-	}
-	switch u.Scheme {
-	case "http", "https", "socks5", "socks5h":
-		return u, nil
-	}
-	return nil, filter.Usagef("-proxy: the scheme %s is not supported\nhint: http, https, socks5 or socks5h", u.Scheme)
 }

@@ -106,10 +106,8 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -262,22 +260,15 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
-	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", func(s string) error {
-		n, err := strconv.ParseUint(s, 10, 16)
-		if err != nil || n == 0 {
-			return errors.New("not a port from 1 to 65535")
-		}
-		c.AllowPorts = append(c.AllowPorts, uint16(n))
-		return nil
-	})
+	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", c.AllowPort)
 	if err := filter.Parse(fs, args); err != nil {
 		return nil, err
 	}
 	c.files = fs.Args()
 	if *proxy != "" {
-		u, err := url.Parse(*proxy)
-		if err != nil || u.Hostname() == "" {
-			return nil, filter.Usagef("-proxy is not the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
+		u, err := crawler.ParseProxy(*proxy)
+		if err != nil {
+			return nil, filter.Usagef("%v", err)
 		}
 		c.Proxy = u
 	}

@@ -102,6 +102,29 @@ type Options struct {
 	Warn func(msg string, keysAndValues ...any)
 }
 
+// AllowPort adds a port to AllowPorts.
+func (o *Options) AllowPort(s string) error {
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil || n == 0 {
+		return errors.New("not a port from 1 to 65535")
+	}
+	o.AllowPorts = append(o.AllowPorts, uint16(n))
+	return nil
+}
+
+// ParseProxy returns the URL of a proxy, the value of the flag -proxy. The error does not quote it, because it may hold a password.
+func ParseProxy(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return nil, errors.New("-proxy is not the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5", "socks5h":
+		return u, nil
+	}
+	return nil, fmt.Errorf("-proxy: the scheme %s is not supported\nhint: http, https, socks5 or socks5h", u.Scheme)
+}
+
 // UserAgent returns the value of the User-Agent header.
 func (o *Options) UserAgent() string {
 	name := o.Agent
