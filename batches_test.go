@@ -2,6 +2,8 @@ package spoor_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -127,6 +129,25 @@ PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 		return err
 	})
 	return env
+}
+
+// freePorts returns unused ports. They are outside the range of ephemeral ports, so no other process
+// gets them while a server is down.
+func freePorts(t *testing.T, n int) (ports []int) {
+	t.Helper()
+	for tries := 0; len(ports) < n; tries++ {
+		port := 20000 + rand.IntN(12000)
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil && tries < 1000 {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, port)
+	}
+	return ports
 }
 
 // await calls f until it succeeds.

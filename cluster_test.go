@@ -11,7 +11,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,25 +32,6 @@ type natsServers struct {
 	dir, program string
 	ports        []int
 	running      []*exec.Cmd
-}
-
-// freePorts returns unused ports. They are outside the range of ephemeral ports, so no other process
-// gets them while a server is down.
-func freePorts(t *testing.T, n int) (ports []int) {
-	t.Helper()
-	for tries := 0; len(ports) < n; tries++ {
-		port := 20000 + rand.IntN(12000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil && tries < 1000 {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, port)
-	}
-	return ports
 }
 
 func startServers(t *testing.T) *natsServers {
