@@ -234,6 +234,7 @@ func (c *Crawl) start() error {
 	}
 	if reason := strings.TrimSpace(string(reason)); reason != "" {
 		if s.Partition != "" { // the commits of all partitions say whether the crawl has ended
+		} else if reason == EndInterrupted { // perhaps after the last page: then it ends for another reason
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s, in %s", reason, t.text(), d)
 			c.View.Say("%s", t.byOperator())
