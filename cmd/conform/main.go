@@ -13,7 +13,7 @@
 //   - A line that is no record costs only itself. A message about it belongs on stderr.
 //   - A line without url is passed on at once, after the output for the lines before it: in a steady crawl
 //     the next pages come only when such a mark has come back. So output is flushed there.
-//   - When stdin ends the stage ends, with status 0. When nobody reads its output any more, it ends, too.
+//   - The stage ends with status 0 when its input ends. It also ends when its output is closed.
 //   - The same input gives the same output, because a crawl that was killed repeats its last generation.
 //   - A line may have up to 64 MiB.
 //
@@ -59,7 +59,7 @@ or FAIL with what went wrong and a hint. A stage
 - passes on all fields that it does not change, and never changes url
 - skips a line that is no record, with a message on stderr
 - passes a line without url on at once, after its output for the lines before it
-- ends with status 0 at the end of its input, and when nobody reads its output
+- ends with status 0 when its input ends, and also ends when its output is closed
 - gives the same output for the same input
 
 -stage parse, score and evolve test what such a stage must do besides (go doc ./cmd/conform).

@@ -65,7 +65,7 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	if runtime.GOOS == "linux" {
 		command = fmt.Sprintf("ulimit -v %d || exit\n%s", max(1, c.memory>>10), command)
 	}
-	// If parse is killed, nobody kills the command: a loop ends at this limit.
+	// The limit also ends a command in an endless loop after parse itself was killed.
 	command = fmt.Sprintf("ulimit -t %d\n%s", c.time/time.Second+2, command)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(lastBytes)

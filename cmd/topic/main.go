@@ -268,7 +268,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse writes them; - is stdin (repeatable)")
 	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
 	fs.Var(&c.background, "background", "a `file` of pages on all topics, which say how frequent words are in general (repeatable)")
-	fs.Var(&c.archives, "archive", "take pages of which only the address is given from this `file` (WARC, ARC, WACZ), pattern or directory (repeatable)")
+	fs.Var(&c.archives, "archive", "read pages that are given by address from this `file` (WARC, ARC, WACZ), pattern or directory (repeatable)")
 	fs.StringVar(&c.vectors, "vectors", "", "a `file` of word vectors: words near those of the query are added with lower weights")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
