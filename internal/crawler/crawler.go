@@ -24,6 +24,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"spoor/internal/archive"
@@ -232,6 +233,7 @@ type Crawler struct {
 	fetcher   *fetcher
 	resources *fetcher
 	sitemaps  *sitemaps // nil: not fetched
+	state     stateLock
 	closers   []func() error
 }
 
@@ -248,11 +250,10 @@ func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
 			err = errors.Join(err, c.Close())
 		}
 	}()
-	unlock, err := lockState(ctx, o.State, o.StateWait)
-	if err != nil {
+	if c.state, err = lockState(ctx, o.State, o.StateWait); err != nil {
 		return nil, err
 	}
-	c.closers = append(c.closers, unlock)
+	c.closers = append(c.closers, c.state.unlock)
 	var warc *archive.Writer
 	if o.WARC.Prefix != "" {
 		if warc, err = c.openWARC(); err != nil {
@@ -268,7 +269,7 @@ func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
 	c.fetcher = newFetcher(o, archives, warc)
 	c.resources = c.fetcher.forResources()
 	c.closers = append(c.closers, func() error { c.fetcher.web.CloseIdleConnections(); return nil })
-	if err := c.fetcher.loadState(time.Now()); err != nil {
+	if err := c.fetcher.loadState(time.Now(), c.state.killed); err != nil {
 		return nil, err
 	}
 	if o.Sitemaps {
@@ -346,12 +347,24 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 // window that has begun. It does the same when the WARC file or out cannot be written. When
 // the proxy cannot be used, it returns the rest of the input unfetched too.
 func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
+	if err := c.state.begin(); err != nil {
+		return Stats{}, err
+	}
+	running, stop := context.WithCancel(context.Background())
+	var saving sync.WaitGroup
+	saving.Go(func() { c.fetcher.saveHostsUntil(running) })
 	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
+	stop()
+	saving.Wait()
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {
 		// %v hides that a connection broke, which callers could take for a broken pipe.
 		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)
 	}
-	err = errors.Join(err, c.fetcher.saveState(time.Now()))
+	saved := c.fetcher.saveState(time.Now())
+	if saved == nil {
+		saved = c.state.end()
+	}
+	err = errors.Join(err, saved)
 	if c.sitemaps != nil {
 		err = errors.Join(err, c.sitemaps.saveState(c.State, time.Now()))
 	}

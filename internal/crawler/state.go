@@ -21,10 +21,18 @@ const (
 	sitemapsFile = "sitemaps.json" // in State
 )
 
-// loadState loads what earlier runs stored about hosts and robots.txt.
-func (f *fetcher) loadState(now time.Time) error {
+// hostsInterval is how often the state of the hosts is stored during a run: a process that is killed
+// loses what they asked for since then.
+const hostsInterval = 10 * time.Second
+
+// loadState loads what earlier runs stored about hosts and robots.txt. If the last run was killed, it may
+// have just requested any host.
+func (f *fetcher) loadState(now time.Time, killed bool) error {
 	if f.State != "" {
 		loadFile(filepath.Join(f.State, hostsFile), f.Warn, func(r io.Reader) error { return f.polite.Load(r, now) })
+	}
+	if killed {
+		f.polite.RequestedAt(now)
 	}
 	if f.RobotsDir == "" {
 		return nil
@@ -41,10 +49,7 @@ func (f *fetcher) loadState(now time.Time) error {
 // saveState stores what the next run should know about hosts and robots.txt. Other runs may
 // have written to the file of robots.txt in the meantime; what they stored is kept.
 func (f *fetcher) saveState(now time.Time) error {
-	var err error
-	if f.State != "" {
-		err = saveFile(filepath.Join(f.State, hostsFile), func(w io.Writer) error { return f.polite.Save(w, now) })
-	}
+	err := f.saveHosts(now)
 	if f.RobotsDir == "" {
 		return err
 	}
@@ -56,6 +61,28 @@ func (f *fetcher) saveState(now time.Time) error {
 	// An unreadable file was reported when the run began, and is replaced.
 	_ = readFile(name, func(r io.Reader) error { return f.robots.Load(r, now) })
 	return errors.Join(err, saveFile(name, func(w io.Writer) error { return f.robots.Save(w, now) }), unlock())
+}
+
+// saveHosts stores the state of the hosts.
+func (f *fetcher) saveHosts(now time.Time) error {
+	if f.State == "" {
+		return nil
+	}
+	return saveFile(filepath.Join(f.State, hostsFile), func(w io.Writer) error { return f.polite.Save(w, now) })
+}
+
+// saveHostsUntil stores the state of the hosts again and again until ctx ends.
+func (f *fetcher) saveHostsUntil(ctx context.Context) {
+	for tick := time.Tick(hostsInterval); ; {
+		select {
+		case now := <-tick:
+			if err := f.saveHosts(now); err != nil {
+				f.Warn("the state of the hosts is not stored", "err", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // loadFile passes a file to load, if it exists. If it is unreadable the run starts without
@@ -103,33 +130,67 @@ func lockRobots(name string) (unlock func() error, err error) {
 	return nil, fmt.Errorf("locking %s: %w", robotsFile, err)
 }
 
-// lockState locks the directory of the state, since two processes that do not know of each
-// other would request the same hosts at the same time. It waits up to wait for another
-// process to unlock it, or until ctx ends.
-func lockState(ctx context.Context, dir string, wait time.Duration) (unlock func() error, err error) {
+// A stateLock is the lock of the directory of the state, since two processes that do not know of each
+// other would request the same hosts at the same time. The zero value locks nothing.
+type stateLock struct {
+	file   *os.File // not empty while a run requests pages, and after it was killed
+	killed bool     // the last run was
+}
+
+// lockState locks a directory. It waits up to wait for another process to unlock it, or until
+// ctx ends.
+func lockState(ctx context.Context, dir string, wait time.Duration) (l stateLock, err error) {
 	if dir == "" {
-		return func() error { return nil }, nil
+		return l, nil
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("making the directory of -state: %w", err)
+		return l, fmt.Errorf("making the directory of -state: %w", err)
 	}
 	f, err := atomicfile.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return nil, fmt.Errorf("locking -state: %w", err)
+		return l, fmt.Errorf("locking -state: %w", err)
 	}
 	err = lock.Try(f, true)
 	for end := time.Now().Add(wait); errors.Is(err, lock.ErrHeld) && time.Now().Before(end); err = lock.Try(f, true) {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), f.Close())
+			return l, errors.Join(context.Cause(ctx), f.Close())
 		}
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = f.Stat()
 	}
 	if err != nil {
 		if errors.Is(err, lock.ErrHeld) {
 			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or longer (-wait), or end it", dir)
 		}
-		return nil, errors.Join(err, f.Close())
+		return l, errors.Join(err, f.Close())
 	}
-	return f.Close, nil
+	return stateLock{f, info.Size() > 0}, nil
+}
+
+// begin notes that a run requests pages from now on.
+func (l stateLock) begin() error {
+	if l.file == nil {
+		return nil
+	}
+	_, err := l.file.WriteAt([]byte("requesting\n"), 0)
+	return err
+}
+
+// end notes that a run has stored its state.
+func (l stateLock) end() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Truncate(0)
+}
+
+func (l stateLock) unlock() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
 }

@@ -106,7 +106,7 @@ func TestSharedRobotsTxt(t *testing.T) {
 	for range 2 {
 		o := options(loopback, robotsIn(cache))
 		runs = append(runs, &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
-		if err := runs[len(runs)-1].loadState(time.Now()); err != nil {
+		if err := runs[len(runs)-1].loadState(time.Now(), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRobotsDirCannotBeMade(t *testing.T) {
 	}
 	o := options(robotsIn(filepath.Join(file, "cache")))
 	w := &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{}}
-	if err := w.loadState(time.Now()); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
+	if err := w.loadState(time.Now(), false); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func TestStateIsSavedAfterDeadline(t *testing.T) {
 
 func TestStateLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	unlock, err := lockState(t.Context(), dir, 0)
+	first, err := lockState(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestStateLock(t *testing.T) {
 	}
 	// The wait ends when the first run unlocks it.
 	time.AfterFunc(50*time.Millisecond, func() {
-		if err := unlock(); err != nil {
+		if err := first.unlock(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -227,7 +227,38 @@ func TestStateLock(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the state was not unlocked: %v", err)
 	}
-	second()
+	second.unlock()
+}
+
+// After a run that was killed, when it may have just requested any host, every host gets its pause.
+func TestHostsRestAfterARunWasKilled(t *testing.T) {
+	var asked []time.Time
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked = append(asked, time.Now()) }))
+	t.Cleanup(s.Close)
+	const pause = 300 * time.Millisecond
+	dir := t.TempDir()
+	for _, killed := range []bool{false, true, false} {
+		if killed {
+			l, err := lockState(t.Context(), dir, 0)
+			if err != nil || l.killed {
+				t.Fatalf("the first run was killed: %v, %v", l.killed, err)
+			}
+			if err := errors.Join(l.begin(), l.unlock()); err != nil { // unlock: the process is dead
+				t.Fatal(err)
+			}
+		} else if len(asked) > 0 {
+			time.Sleep(pause) // the pause after the last run
+		}
+		asked = nil
+		begun := time.Now()
+		fetch(t, s.URL+"/", allowPrivate, delay(pause), stateIn(dir))
+		if len(asked) == 0 {
+			t.Fatal("nothing was requested")
+		}
+		if rested := asked[0].Sub(begun); rested >= pause != killed {
+			t.Errorf("killed: %v; the first request came after %v", killed, rested)
+		}
+	}
 }
 
 func TestLocksOfTheStateAreNotMadeThroughLinks(t *testing.T) {

@@ -121,6 +121,7 @@ type Transport struct {
 	pacer pacer // of Rate
 	mu    sync.Mutex
 	hosts map[string]*host
+	since time.Time // see RequestedAt
 }
 
 // A host is the state of one host. The mutex of the transport guards its fields, except
@@ -172,8 +173,33 @@ func (t *Transport) find(name string) *host {
 		}
 	}
 	h := &host{turn: make(chan struct{}, 1)}
+	t.rest(h)
 	t.hosts[name] = h
 	return h
+}
+
+// RequestedAt makes every host wait as if a request to it had ended at the given time: an earlier
+// process was killed, and nobody knows which hosts it had just requested. It must be called before
+// the first request, after [Transport.Load].
+func (t *Transport) RequestedAt(since time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.since = since
+	for _, h := range t.hosts {
+		t.rest(h)
+	}
+}
+
+// rest begins the pause of a host as RequestedAt says. The mutex must be held.
+func (t *Transport) rest(h *host) {
+	if t.since.IsZero() {
+		return
+	}
+	h.ended = t.since
+	pause := max(t.Delay, min(h.crawl, t.maxDelay()), interval(t.HostRate))
+	if next := h.ended.Add(pause); next.After(h.next) {
+		h.next = next
+	}
 }
 
 // delays reports whether there are pauses and holds.

@@ -432,3 +432,28 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// A process that follows a killed one gives hosts, known or not, the pause that they asked for.
+func TestRequestedAt(t *testing.T) {
+	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	var state bytes.Buffer
+	earlier := &Transport{Delay: time.Second, hosts: map[string]*host{
+		"slow":  {crawl: 20 * time.Second, next: now.Add(time.Second)},
+		"held":  {next: now.Add(time.Minute)},
+		"quick": {next: now.Add(time.Second / 2)},
+	}}
+	if err := earlier.Save(&state, now); err != nil {
+		t.Fatal(err)
+	}
+	later := &Transport{Delay: time.Second}
+	if err := later.Load(&state, now); err != nil {
+		t.Fatal(err)
+	}
+	later.RequestedAt(now)
+	later.SetCrawlDelay("robots", 7*time.Second)
+	for name, want := range map[string]time.Duration{"slow": 20 * time.Second, "held": time.Minute, "quick": time.Second, "new": time.Second, "robots": 7 * time.Second} {
+		if got := later.use(name).next.Sub(now); got != want {
+			t.Errorf("%s: may be asked after %v, not %v", name, got, want)
+		}
+	}
+}
