@@ -105,12 +105,13 @@ test-browser: ## test render and reports in Chromium, and archives in it with np
 
 .PHONY: crash
 TERSE := grep -Ev '^=== |^ +--- PASS'
-crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300), CLUSTERS (200) crawls on several nodes disturbed, ROUNDS (1000) pairs of commits
+crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300), CLUSTERS (200) crawls on several nodes disturbed, ROUNDS (1000) pairs of commits, crawls on one to five nodes
 	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' . -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' . -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -run='^TestADisturbedClusterFetchesTheSame$$' . -clusters=$(CLUSTERS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -run='^TestTheNumberOfNodesDoesNotMatter$$' . -node-counts | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestOneOfTwoCommitsCounts$$' ./internal/exchange -rounds=$(ROUNDS) | $(TERSE)
 
 .PHONY: fuzz

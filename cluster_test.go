@@ -25,7 +25,10 @@ import (
 	"time"
 )
 
-var clusters = flag.Int("clusters", 2, "how many crawls on several nodes are disturbed at random")
+var (
+	clusters   = flag.Int("clusters", 2, "how many crawls on several nodes are disturbed at random")
+	nodeCounts = flag.Bool("node-counts", false, "compare more numbers of nodes, partitions and lags")
+)
 
 // natsServers are three NATS servers, each a process, that store every message on all three.
 type natsServers struct {
@@ -541,13 +544,18 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 }
 
 // The number of nodes changes nothing, for strategies of both kinds (with -strategies=all, for all that need
-// no search), and any lag.
+// no search; with -node-counts, also for two that search, whose queries nobody answers), and any lag.
 func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
 	}
 	url := startNATS(t)
 	names := []string{"bestfirst", "niche", "forage"}
+	partitions, lags, counts := []int{1, 6}, []int{1, 2}, []int{1, 3}
+	if *nodeCounts {
+		names = append(names, "infospiders", "symbiosis")
+		partitions, lags, counts = []int{1, 4, 16}, []int{0, 1, 3}, []int{1, 2, 3, 5}
+	}
 	if *strategies == "all" {
 		kinds := strategyKinds(t)
 		names = slices.DeleteFunc(slices.Sorted(maps.Keys(kinds)), func(name string) bool { return kinds[name].Search })
@@ -558,42 +566,48 @@ func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 			seeds := c.args[slices.Index(c.args, "-seeds")+1]
 			c.shell(t, "fetch -archive web.warc.gz '"+seeds+"' | parse | topic -topic topic.json -positive - >table.json && mv table.json topic.json")
 		}
-		archive := c.args[slices.Index(c.args, "-archive")+1]
-		for _, p := range []int{1, 6} {
-			lag := p % 4 // 1, 2
-			var digests []string
-			for _, nodes := range []int{1, 3} {
-				name := fmt.Sprintf("%s-%d-%d", strategy, p, nodes)
-				var wg sync.WaitGroup
-				for i := range nodes {
-					run := fmt.Sprintf("%s/%d", name, i)
-					args := []string{c.args[0], "-cluster", url, "-name", name, "-node", strconv.Itoa(i), "-run", run}
-					if i == 0 {
-						args = append(append(args, c.args[1:]...), "-pages", "120", "-size", "4", "-partitions", strconv.Itoa(p), "-lag", strconv.Itoa(lag), "-max-bytes", "16MiB")
-					} else {
-						args = append(args, "-archive", archive)
-					}
-					wg.Go(func() {
-						cmd := exec.Command("bash", args...)
-						cmd.Dir, cmd.Env = c.dir, c.env
-						for begun := time.Now(); i > 0; time.Sleep(50 * time.Millisecond) {
-							look := exec.Command("bash", "-c", "exchange status -to "+url+" -crawl "+name)
-							look.Env = c.env
-							if look.Run() == nil || time.Since(begun) > time.Minute {
-								break
-							}
-						}
-						if out, err := cmd.CombinedOutput(); err != nil {
-							t.Errorf("%s: node %d: %v\n%s", name, i, err, out)
-						}
-					})
+		for _, p := range partitions {
+			for _, lag := range lags {
+				var digests []string
+				for _, nodes := range counts {
+					digests = append(digests, c.digest(t, url, fmt.Sprintf("%s-%d-%d-%d", strategy, p, lag, nodes), nodes,
+						"-pages", "120", "-size", "4", "-partitions", strconv.Itoa(p), "-lag", strconv.Itoa(lag), "-max-bytes", "16MiB"))
 				}
-				wg.Wait()
-				digests = append(digests, c.exchangeStatus(t, url, name).Digest)
-			}
-			if digests[0] != digests[1] {
-				t.Errorf("%s, %d partitions, lag %d: digest %s by one node, %s by three", strategy, p, lag, digests[0], digests[1])
+				t.Logf("%s, %d partitions, lag %d: digests by %d nodes: %s", strategy, p, lag, counts, digests)
+				if len(slices.Compact(digests)) > 1 {
+					t.Error("they differ")
+				}
 			}
 		}
 	}
+}
+
+// digest crawls on several nodes at once, and returns the digest of the crawl.
+func (c *crawl) digest(t *testing.T, url, name string, nodes int, args ...string) string {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range nodes {
+		node := []string{c.args[0], "-cluster", url, "-name", name, "-node", strconv.Itoa(i), "-run", fmt.Sprintf("%s/%d", name, i)}
+		if i == 0 {
+			node = slices.Concat(node, c.args[1:], args)
+		} else {
+			node = append(node, "-archive", c.args[slices.Index(c.args, "-archive")+1])
+		}
+		wg.Go(func() {
+			cmd := exec.Command("bash", node...)
+			cmd.Dir, cmd.Env = c.dir, c.env
+			for begun := time.Now(); i > 0; time.Sleep(50 * time.Millisecond) {
+				look := exec.Command("bash", "-c", "exchange status -to "+url+" -crawl "+name)
+				look.Env = c.env
+				if look.Run() == nil || time.Since(begun) > time.Minute {
+					break
+				}
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: node %d: %v\n%s", name, i, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	return c.exchangeStatus(t, url, name).Digest
 }
