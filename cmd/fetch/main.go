@@ -125,6 +125,12 @@
 // compression. With -warc-zstd it is the zstd level; only four are different: 1 to 2, 3
 // to 5, 6 to 9, and 10 to 22. -digest sha256 replaces SHA-1.
 //
+// With -warc-done COMMAND each file that is finished, all but the newest one, is given to a shell
+// command as its last argument: 'mv -t /srv/captures', for example. One file is given at a time,
+// beside fetching; in the end fetch waits for the last one, for -deadline at most. A file that the command
+// leaves is given once: its name is kept in PREFIX.done. If the command fails, there is a warning,
+// and the file is given again, also by the next run.
+//
 // With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the
 // first 64 KiB) says noarchive are omitted, except for a metadata record with the reason.
 // Without it they are stored: a research archive is not a public copy, and pages that
@@ -520,6 +526,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
+	fs.StringVar(&c.WARCDone, "warc-done", "", "run this shell `command` with each finished WARC file as its last argument, as in 'mv -t /srv/captures', again until it succeeds")
 	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "write a revisit record if this `file` or directory of archives holds the payload; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&c.State, "state", "", "`directory` in which the state of hosts, and robots.txt unless -cache is given, is kept for the next run; without it nothing is kept")
@@ -676,8 +683,8 @@ func (c *command) check(given map[string]bool) error {
 		return filter.Usagef("-deadline cannot be used with -archive: it is for the web")
 	case c.NoArchive && c.WARC.Prefix == "":
 		return filter.Usagef("-noarchive needs -warc PREFIX")
-	case c.WARC.Prefix == "" && (c.WARC.Zstd || len(c.Dedup) > 0 || given["digest"] || given["warc-level"]):
-		return filter.Usagef("-warc-zstd, -warc-level, -warc-dedup and -digest need -warc PREFIX")
+	case c.WARC.Prefix == "" && (c.WARC.Zstd || len(c.Dedup) > 0 || c.WARCDone != "" || given["digest"] || given["warc-level"]):
+		return filter.Usagef("-warc-zstd, -warc-level, -warc-dedup, -warc-done and -digest need -warc PREFIX")
 	case given["warc-level"] && c.WARC.Zstd && (c.WARC.Level < 1 || c.WARC.Level > 22):
 		return filter.Usagef("-warc-level %d: zstd has the levels 1 to 22", c.WARC.Level)
 	case !c.WARC.Zstd && (c.WARC.Level < 0 || c.WARC.Level > 9):

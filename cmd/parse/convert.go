@@ -68,7 +68,7 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	// The limit also ends a command in an endless loop after parse itself was killed.
 	command = fmt.Sprintf("ulimit -t %d\n%s", c.time/time.Second+2, command)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
-	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(lastBytes)
+	out, messages := &limitedBuffer{most: c.output, over: cancel}, new(procgroup.Tail)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(doc.Body), out, messages
 	cmd.WaitDelay = time.Second // for processes that it has left and that hold its pipes
 	procgroup.Lead(cmd, syscall.SIGKILL)
@@ -80,7 +80,7 @@ func (c *converters) convert(command string, doc *page.Document) error {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("it took more than %v", c.time)
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		if words := messages.line(); words != "" {
+		if words := messages.Line(); words != "" {
 			return fmt.Errorf("%w: %s", err, words)
 		}
 		return err
@@ -117,21 +117,4 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	b.kept.Write(p[:left])
 	b.over()
 	return 0, errors.New("too much output")
-}
-
-// lastBytes keeps the end of what is written to it.
-type lastBytes struct{ b []byte }
-
-const mostMessage = 200 // bytes
-
-func (l *lastBytes) Write(p []byte) (int, error) {
-	l.b = append(l.b, p[max(0, len(p)-mostMessage):]...)
-	l.b = l.b[max(0, len(l.b)-mostMessage):]
-	return len(p), nil
-}
-
-// line returns the last line.
-func (l *lastBytes) line() string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(l.b), "�")), "\n")
-	return lines[len(lines)-1]
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/procgroup"
 )
 
 // converted is what parse makes of a body.
@@ -74,7 +76,7 @@ func TestConverters(t *testing.T) {
 		"nothing":               {command: "cat >/dev/null", detail: "no text"},
 		"spaces":                {command: `printf ' \f\n'`, detail: "no text"},
 		"closes stdin":          {command: "exec <&-; echo ok", text: "ok"},
-		"a long last line":      {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1", detail: "exit status 1: " + strings.Repeat("x", mostMessage)},
+		"a long last line":      {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1", detail: "exit status 1: " + strings.Repeat("x", procgroup.TailSize)},
 		"a line for terminals":  {command: `printf 'one\ntwo \033]0;x\007 \341\n' >&2; exit 1`, detail: "exit status 1: two \x1b]0;x\a \uFFFD"},
 		"a million on stderr":   {command: "head -c 1000000 /dev/zero | tr '\\0' x >&2; echo ok", text: "ok"},
 		"not UTF-8":             {command: `printf 'caf\351 au lait'`, text: "café au lait"},

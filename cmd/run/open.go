@@ -50,7 +50,7 @@ The live web; captures are written to DIR/warc:
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
   -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
   -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
-  -warc-level -warc-dedup -cookies -headers
+  -warc-level -warc-dedup -warc-done -cookies -headers
   With many hosts, crawls with -fair host -steady are the fastest.
 
 -search answers queries; without it they are not answered. INDEX is a file that crawl makes from
@@ -131,7 +131,7 @@ func (n *number) Set(s string) error {
 
 // fetchFlags are the flags of fetch that crawl passes on, with and without a value.
 var (
-	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup cookies headers")
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup warc-done cookies headers")
 	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
 )
 

@@ -311,8 +311,27 @@ func (w *Writer) rotate() error {
 	}
 	if err != nil {
 		w.broken = err
+	} else if w.options.Rotated != nil {
+		w.options.Rotated()
 	}
 	return err
+}
+
+// Finished returns the paths of the files to which nothing is appended any more: those that are closed and
+// older than the file of w. The oldest comes first.
+func (w *Writer) Finished() (paths []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	parts, err := w.parts()
+	for _, p := range parts {
+		if p.name == w.name {
+			break
+		}
+		if !p.open {
+			paths = append(paths, w.path(p.name))
+		}
+	}
+	return paths, err
 }
 
 // finish closes a file and renames it. An empty file is removed.

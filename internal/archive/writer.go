@@ -55,6 +55,9 @@ type WriterOptions struct {
 	// file is not appended to.
 	Cut func(path string)
 
+	// Rotated, if not nil, is called after a full file was closed. It must not wait.
+	Rotated func()
+
 	// Now returns the current time; nil means [time.Now].
 	Now func() time.Time
 

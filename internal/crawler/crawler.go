@@ -83,6 +83,9 @@ type Options struct {
 	Dedup     []string
 	NoArchive bool
 
+	// WARCDone is a shell command that gets each finished WARC file as its last argument.
+	WARCDone string
+
 	// State is the directory of what is remembered about hosts, for one process at a time;
 	// StateWait is how long to wait for another process to release it. RobotsDir is the
 	// directory of robots.ndjson, which processes may share. Nothing is kept where the
@@ -234,6 +237,7 @@ type Crawler struct {
 	resources *fetcher
 	sitemaps  *sitemaps // nil: not fetched
 	state     stateLock
+	handOver  *handOver // nil without WARCDone
 	closers   []func() error
 }
 
@@ -321,9 +325,19 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 		}
 		w.Known = func(url, digest string) (archive.Original, bool) { return original(earlier, url, digest) }
 	}
+	var err error
+	if c.WARCDone != "" {
+		if c.handOver, err = newHandOver(c.Options); err != nil {
+			return nil, fmt.Errorf("reading which WARC files were handed over: %w", err)
+		}
+		w.Rotated = c.handOver.look
+	}
 	warc, err := archive.NewWriter(w)
 	if err != nil {
 		return nil, fmt.Errorf("opening the WARC file: %w", err)
+	}
+	if c.handOver != nil {
+		c.handOver.warc = warc
 	}
 	c.closers = append(c.closers, warc.Close)
 	return warc, nil
@@ -351,11 +365,19 @@ func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stat
 		return Stats{}, err
 	}
 	running, stop := context.WithCancel(context.Background())
-	var saving sync.WaitGroup
-	saving.Go(func() { c.fetcher.saveHostsUntil(running) })
+	hard, kill := context.WithCancelCause(ctx)
+	defer kill(nil)
+	var beside sync.WaitGroup
+	beside.Go(func() { c.fetcher.saveHostsUntil(running) })
+	if c.handOver != nil {
+		beside.Go(func() { c.handOver.run(running, hard) })
+	}
 	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
 	stop()
-	saving.Wait()
+	if c.Deadline > 0 {
+		defer time.AfterFunc(c.Deadline, func() { kill(errHandOver) }).Stop()
+	}
+	beside.Wait()
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {
 		// %v hides that a connection broke, which callers could take for a broken pipe.
 		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)

@@ -1,0 +1,135 @@
+package crawler
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/atomicfile"
+	"spoor/internal/procgroup"
+)
+
+// handOverTime is how long the command of -warc-done may take for one file.
+const handOverTime = time.Hour
+
+// errHandOver ends a command that takes longer than that, or longer than -deadline after the last page.
+var errHandOver = errors.New("it took too long")
+
+// A handOver gives WARC files that are finished to a command, one after the other. A file is given
+// until the command succeeds. The names of files that the command has left where they are, as a copy
+// does, are kept in PREFIX.done.
+type handOver struct {
+	command string
+	warc    *archive.Writer
+	list    string // PREFIX.done
+	warn    func(string, ...any)
+	done    map[string]bool
+	more    chan struct{}
+}
+
+func newHandOver(o *Options) (*handOver, error) {
+	h := &handOver{command: o.WARCDone, list: o.WARC.Prefix + ".done", warn: o.Warn, done: map[string]bool{}, more: make(chan struct{}, 1)}
+	f, err := atomicfile.OpenFile(h.list, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return h, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names := bufio.NewScanner(f)
+	for names.Scan() {
+		h.done[names.Text()] = true
+	}
+	return h, names.Err()
+}
+
+// look makes run look for finished files. It does not wait.
+func (h *handOver) look() {
+	select {
+	case h.more <- struct{}{}:
+	default:
+	}
+}
+
+// run gives files to the command when look is called, until ctx ends; then it looks a last time. The end
+// of hard ends the command.
+func (h *handOver) run(ctx, hard context.Context) {
+	for ctx.Err() == nil {
+		h.giveAll(hard)
+		select {
+		case <-h.more:
+		case <-ctx.Done():
+		}
+	}
+	h.giveAll(hard)
+}
+
+// giveAll gives the files that are finished to the command, until it fails.
+func (h *handOver) giveAll(ctx context.Context) {
+	files, err := h.warc.Finished()
+	if err != nil {
+		h.warn("finished WARC files are not handed over", "err", err)
+		return
+	}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if h.done[name] || ctx.Err() != nil {
+			continue
+		}
+		err := h.give(ctx, file)
+		if err == nil {
+			err = h.remember(file, name)
+		}
+		if err != nil {
+			h.warn("a WARC file is not handed over; it is tried again after the next one", "archive", file, "err", err)
+			return
+		}
+	}
+}
+
+// give runs the command with a file as its last argument.
+func (h *handOver) give(ctx context.Context, file string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, handOverTime, errHandOver)
+	defer cancel()
+	if strings.HasPrefix(file, "-") { // the command would take it for a flag
+		file = "./" + file
+	}
+	cmd := exec.CommandContext(ctx, "sh", "-c", h.command+` "$1"`, "sh", file)
+	messages := new(procgroup.Tail)
+	cmd.Stdout, cmd.Stderr = messages, messages
+	cmd.WaitDelay = time.Second // for processes that it has left
+	procgroup.Lead(cmd, syscall.SIGTERM)
+	err := cmd.Run()
+	procgroup.Kill(cmd)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", h.command, context.Cause(ctx))
+	case err != nil:
+		return fmt.Errorf("%s: %w: %s", h.command, err, messages.Line())
+	}
+	return nil
+}
+
+// remember notes that the command has got a file, if the file is still there.
+func (h *handOver) remember(file, name string) error {
+	h.done[name] = true
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f, err := atomicfile.OpenFile(h.list, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, name)
+	return errors.Join(err, f.Close())
+}

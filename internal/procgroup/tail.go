@@ -1,0 +1,21 @@
+package procgroup
+
+import "strings"
+
+// TailSize is how many bytes a [Tail] keeps.
+const TailSize = 200
+
+// A Tail keeps the end of what a command writes.
+type Tail struct{ b []byte }
+
+func (t *Tail) Write(p []byte) (int, error) {
+	t.b = append(t.b, p[max(0, len(p)-TailSize):]...)
+	t.b = t.b[max(0, len(t.b)-TailSize):]
+	return len(p), nil
+}
+
+// Line returns the last line.
+func (t *Tail) Line() string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.b), "�")), "\n")
+	return lines[len(lines)-1]
+}
