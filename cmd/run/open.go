@@ -101,7 +101,7 @@ type opening struct {
 	prior             string
 	s                 run.Settings
 	pages, generations, size, seed, patience,
-	perHost, perNiche, maxPerHost, maxPerNiche number
+	perHost, perNiche, maxPerHost, maxPerNiche, perDay, keep number
 	traps string
 
 	cluster
@@ -128,6 +128,9 @@ func (n *number) Set(s string) error {
 	*n = number(v)
 	return err
 }
+
+// endless is a number of pages, and of seconds, that no crawl reaches.
+const endless = 1_000_000_000
 
 // fetchFlags are the flags of fetch that crawl passes on, with and without a value.
 var (
@@ -165,6 +168,8 @@ func (o *opening) define(fs *flag.FlagSet) {
 	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
 	o.defineCluster(fs)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
+	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC), and wait for the next one; without -pages and -patience the crawl then has no end")
+	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, but keep these fresh")
 	fs.Var(&o.minFree, "min-free", "wait while the disk of the run has less than this many `bytes` left (Linux and macOS)")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
@@ -223,8 +228,14 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	s.Params, s.Archives, s.Horizon, s.MinFree = o.params, o.archives, o.horizon, int(o.minFree)
 	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
 	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
-	s.Patience = time.Duration(o.patience) * time.Second
+	s.Patience, s.Keep, s.PerDay = time.Duration(o.patience)*time.Second, int(o.keep), int(o.perDay)
 	names := filter.Given(fs)
+	if s.PerDay > 0 && o.topic != "" && !names["pages"] {
+		s.Pages, names["pages"] = endless, true
+	}
+	if s.PerDay > 0 && o.topic != "" && !names["patience"] {
+		s.Patience, names["patience"] = endless*time.Second, true
+	}
 	if names["chance"] {
 		names["seed"] = true
 	}
@@ -311,6 +322,10 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		return filter.Usagef("-size and -pages must be positive")
 	case s.Recrawl && len(s.Archives) > 0:
 		return filter.Usagef("-recrawl is for the live web, not for -archive: an archive does not change")
+	case (s.PerDay > 0 || s.Keep > 0) && s.Closed():
+		return filter.Usagef("-per-day and -keep are for the live web, not for -archive")
+	case s.Keep > 0 && !s.Recrawl && begins:
+		return filter.Usagef("-keep needs -recrawl")
 	case s.Closed() && run.IsAddress(s.Search):
 		return filter.Usagef("-search %s is for the live web: with -archive give an index (-search FILE), which is made of the archives", s.Search)
 	}

@@ -92,6 +92,7 @@ type Request struct {
 	MaxPerHost, MaxPerNiche int           // the same limits for the whole crawl; see budget.go
 	Fair                    Group         // groups that share the batch in proportion to their priorities
 	Recrawl                 bool          // include visited pages that are due again; see recrawl.go
+	KnownOnly               bool          // only these
 	Horizon                 time.Duration // include addresses due within that time; they get not_before
 	Generation              int           // of the batch; -1: none, the lease ends by the clock
 	Lease                   time.Duration // duration of a lease without a generation
@@ -246,7 +247,8 @@ func (l *scanner) scan(from, n int) {
 	for i := range urls {
 		h := &urls[i]
 		id := uint32(from + i)
-		if h.flags&(flagProposed|flagFinished|flagWithdrawn) != flagProposed && !(l.q.Recrawl && x.isRecrawlable(id)) || h.priority < l.minPriority {
+		isNew := h.flags&(flagProposed|flagFinished|flagWithdrawn) == flagProposed && !l.q.KnownOnly
+		if !isNew && !(l.q.Recrawl && x.isRecrawlable(id)) || h.priority < l.minPriority {
 			continue
 		}
 		due := l.s.notBefore(id) - l.horizon

@@ -179,6 +179,20 @@ func TestRecrawlIsOptional(t *testing.T) {
 	}
 }
 
+func TestKnownOnlyLeavesNewPages(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	defer closeStore(t, s)
+	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-20T12:00:00Z"}`, `{"v":1,"url":"http://new.org/","priority":0.9}`)
+	q := Request{N: 9, Generation: 1, Now: noon.AddDate(0, 0, 7), Recrawl: true, KnownOnly: true}
+	if got := urls(next(t, s, q)); got != "a.org/" {
+		t.Errorf("only what is known: %s", got)
+	}
+	q.Generation, q.KnownOnly = 2, false
+	if got := urls(next(t, s, q)); got != "new.org/ a.org/" {
+		t.Errorf("all: %s", got)
+	}
+}
+
 func TestRevisitRecord(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)

@@ -29,10 +29,11 @@ type Crawl struct {
 	Log      Log
 	Prefix   string // of the names of the commands
 
-	steps Stages // of the steps of a generation, which a steady crawl may have too
-	store *frontier.Store
-	now   now
-	full  bool // the disk lacks room
+	steps    Stages // of the steps of a generation, which a steady crawl may have too
+	store    *frontier.Store
+	now      now
+	full     bool   // the disk lacks room
+	spentDay string // whose budget is spent, which was said
 }
 
 // A Log takes messages for stages.log. *slog.Logger is one.
@@ -400,7 +401,7 @@ func (c *Crawl) checkEnd(interrupted int) error {
 // address is due.
 func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	d, s, t := c.Dir, c.Settings, c.Totals
-	if err := c.awaitSpace(ctx); err != nil {
+	if err := c.await(ctx); err != nil {
 		return err
 	}
 	c.now = now{generation: g, begun: time.Now()}
@@ -430,7 +431,8 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 		}
 		q.N = max(q.N, stats.URLs) // the topic is learned from all seeds
 	}
-	q.N = min(q.N, left)
+	q.N = min(q.N, left, c.most())
+	q.KnownOnly = s.Keep > 0 && t.Last.Visited >= s.Keep
 	lines, err := c.lease(ctx, q)
 	if err != nil {
 		return err
@@ -637,6 +639,10 @@ func (c *Crawl) commit() error {
 		return err
 	}
 	sum.SetStore(stats)
+	sum.Day = c.Settings.today(time.Now())
+	if c.Settings.Keep > 0 {
+		sum.Visited = stats.States[frontier.Visited.String()]
+	}
 	if !c.now.begun.IsZero() {
 		sum.Seconds = seconds(time.Since(c.now.begun).Seconds())
 	}

@@ -40,6 +40,7 @@ type Server struct {
 	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
+	Keep          int           // pages after which only visited ones are leased; 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
 	Timeout       time.Duration // fail if no record comes back for this long
 	EndWithParent bool          // end when the process that started this one is gone
@@ -49,7 +50,8 @@ type Server struct {
 	Tally     Tally
 	Committed func(*Summary) error      // is called after every window
 	Waiting   func(time.Time) error     // is called when nothing is due until then
-	Full      func() bool               // reports whether no window should be leased now; may be nil
+	Most      func() int                // how many addresses may be leased now, at most; may be nil
+	Day       func(time.Time) string    // is kept in the summary; may be nil
 	Ended     func(reason string) error // is called once with the reason for the end
 }
 
@@ -102,6 +104,7 @@ type server struct {
 	lastActivity  time.Time // time of the last input or output
 	begun         time.Time // of the window
 	asked         int       // addresses in it
+	visited       int       // pages of the store with an outcome, if Keep is set
 	writing       bool      // a window is being written
 	empty         int       // consecutive windows without an outcome
 
@@ -193,6 +196,7 @@ func (v *server) resume() error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		v.spent += sum.Cost
+		v.visited = sum.Visited
 	}
 	_, err := v.readCharges(File(v.Windows, v.window-1, Found))
 	return err
@@ -520,6 +524,13 @@ func (v *server) commit() error {
 		return err
 	}
 	v.sum.SetStore(stats)
+	if v.Keep > 0 {
+		v.visited = stats.States[frontier.Visited.String()]
+		v.sum.Visited = v.visited
+	}
+	if v.Day != nil {
+		v.sum.Day = v.Day(time.Now())
+	}
 	v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
 	line, err := v.sum.Line()
 	if err != nil {
@@ -559,11 +570,14 @@ func (v *server) lease() error {
 		return v.finish(EndStopped)
 	case time.Now().Before(v.due):
 		return nil
-	case v.Full != nil && v.Full():
-		v.phase, v.due = pausing, time.Now().Add(spaceInterval)
-		return nil
 	}
 	n := v.Request.N
+	if v.Most != nil {
+		if n = min(n, v.Most()); n == 0 {
+			v.phase, v.due = pausing, time.Now().Add(spaceInterval)
+			return nil
+		}
+	}
 	if v.Pages > 0 {
 		n = min(n, left-v.queryCost)
 	}
@@ -631,6 +645,7 @@ func (v *server) compactLog() error {
 func (v *server) ask(n, generation int) ([]byte, error) {
 	q := v.Request
 	q.N, q.Generation, q.Now = n, generation, time.Now()
+	q.KnownOnly = v.Keep > 0 && v.visited >= v.Keep
 	if v.untried {
 		q.Horizon = 0
 	}

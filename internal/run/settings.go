@@ -47,6 +47,8 @@ type Settings struct {
 	Traps                   bool
 	Scope                   []string // which addresses belong to the crawl: lines of a scope file
 	Recrawl                 bool
+	Keep                    int // pages that are kept fresh, after which no others are fetched; 0: no limit
+	PerDay                  int // maximum number of fetches from midnight to midnight UTC; 0: no limit
 
 	Pages       int // maximum number of fetches
 	Generations int // maximum number of generations; 0 is no limit
@@ -95,6 +97,8 @@ var settings = []setting{
 	number("max-per-niche", true, func(s *Settings) *int { return &s.MaxPerNiche }),
 	duration("horizon", true, func(s *Settings) *time.Duration { return &s.Horizon }),
 	boolean("recrawl", true, func(s *Settings) *bool { return &s.Recrawl }),
+	number("keep", false, func(s *Settings) *int { return &s.Keep }),
+	number("per-day", false, func(s *Settings) *int { return &s.PerDay }),
 	word("seeds", true, func(s *Settings) *string { return &s.Seeds }),
 	word("seed-query", true, func(s *Settings) *string { return &s.SeedQuery }),
 	word("search", true, func(s *Settings) *string { return &s.Search }),

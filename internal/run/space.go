@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -25,9 +26,37 @@ func (c *Crawl) lacksSpace() bool {
 	return lacks
 }
 
-// awaitSpace waits until the disk has room, or the user ends the crawl.
-func (c *Crawl) awaitSpace(ctx context.Context) error {
-	for c.lacksSpace() {
+// today returns the day of now, in UTC, if the crawl has a budget for each day.
+func (s *Settings) today(now time.Time) string {
+	if s.PerDay == 0 {
+		return ""
+	}
+	return now.UTC().Format(time.DateOnly)
+}
+
+// most returns how many addresses may be leased now, by the room on the disk and the budget of the day. It
+// says when there is a reason to wait.
+func (c *Crawl) most() int {
+	if c.lacksSpace() {
+		return 0
+	}
+	if c.Settings.PerDay == 0 {
+		return math.MaxInt
+	}
+	left, day := c.Settings.PerDay, c.Settings.today(time.Now())
+	if c.Totals.Last.Day == day {
+		left = max(0, left-c.Totals.Today)
+	}
+	if left == 0 && c.spentDay != day {
+		c.spentDay = day
+		c.View.Say("the %d pages of %s are fetched: waiting for the next day (UTC)", c.Settings.PerDay, day)
+	}
+	return left
+}
+
+// await waits until addresses may be leased, or the user ends the crawl.
+func (c *Crawl) await(ctx context.Context) error {
+	for c.most() == 0 {
 		select {
 		case <-ctx.Done():
 			return c.interrupted(context.Cause(ctx))

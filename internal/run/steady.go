@@ -59,7 +59,9 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Log:           c.Log,
 		Tally:         tally,
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
-		Full:          c.lacksSpace,
+		Most:          c.most,
+		Keep:          s.Keep,
+		Day:           s.today,
 		Waiting:       func(until time.Time) error { c.View.Waiting(until); return nil },
 	}
 	v.Request.N = s.Size

@@ -28,6 +28,8 @@ type Summary struct {
 	URLs         int              `json:"urls"`                    // known to the store
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
 	Waiting      int              `json:"waiting"`                 // URLs that wait
+	Visited      int              `json:"visited,omitempty"`       // pages with an outcome, if the crawl keeps that many fresh
+	Day          string           `json:"day,omitempty"`           // UTC, if the crawl has a budget for each day
 	Seconds      seconds          `json:"seconds,omitempty"`
 }
 
@@ -106,8 +108,9 @@ type Totals struct {
 	Seconds      float64          `json:"seconds"`
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
-	Harvests     []int            `json:"harvests"` // of the last generations that cost something, in thousandths
-	Empty        int              `json:"empty"`    // how many of the last generations had no outcome
+	Harvests     []int            `json:"harvests"`        // of the last generations that cost something, in thousandths
+	Empty        int              `json:"empty"`           // how many of the last generations had no outcome
+	Today        int              `json:"today,omitempty"` // the cost of the generations of the day of the last one
 	Last         *Summary         `json:"last"`
 }
 
@@ -122,6 +125,12 @@ func newTotals() *Totals {
 func (t *Totals) add(s *Summary) {
 	t.Generation = s.Generation
 	t.Fetched += s.Cost
+	if s.Day != t.Last.Day {
+		t.Today = 0
+	}
+	if s.Day != "" {
+		t.Today += s.Cost
+	}
 	t.Failed += s.Failed
 	t.Relevant += s.Relevant
 	t.NeedsBrowser += s.NeedsBrowser
