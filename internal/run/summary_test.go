@@ -1,11 +1,13 @@
 package run
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // commit writes the summary of a generation, and does no more than that.
@@ -165,5 +167,26 @@ func TestLoadTotalsReadsOneFile(t *testing.T) {
 	os.Remove(d.Path(totalsFile))
 	if got, err := d.LoadTotals(); err == nil || !strings.Contains(err.Error(), d.File(1, Stats)) {
 		t.Errorf("a summary that cannot be read: %+v, %v", got, err)
+	}
+}
+
+// The budget of a day counts the generations of that day, also when they are read again.
+func TestBudgetOfADay(t *testing.T) {
+	totals := newTotals()
+	c := &Crawl{Settings: &Settings{PerDay: 30}, Totals: totals, View: &View{Out: io.Discard}}
+	today := c.Settings.today(time.Now())
+	for _, test := range []struct {
+		day  string
+		cost int
+		want int
+	}{
+		{"2026-01-01", 30, 30}, {"2026-01-02", 10, 30}, {today, 12, 18}, {today, 17, 1}, {today, 5, 0},
+	} {
+		sum := NewSummary(totals.Generation + 1)
+		sum.Day, sum.Cost = test.day, test.cost
+		totals.add(sum)
+		if got := c.most(); got != test.want {
+			t.Errorf("after %d more on %s: %d addresses may be leased, not %d", test.cost, test.day, got, test.want)
+		}
 	}
 }
