@@ -90,6 +90,7 @@ const (
 type holder struct {
 	*Holder
 	held    map[int]*holding
+	leased  map[int]bool // partitions whose lease may be this node's, held or not
 	begun   time.Time
 	renewed time.Time // the last time
 	warned  bool
@@ -100,7 +101,7 @@ type holder struct {
 // Run takes the partitions that fall to the node and runs their commands until the crawl is done.
 // If ctx is done, it asks the commands to end, gives the partitions back and returns the cause.
 func (o *Holder) Run(ctx context.Context) error {
-	h := &holder{Holder: o, held: map[int]*holding{}, begun: time.Now()}
+	h := &holder{Holder: o, held: map[int]*holding{}, leased: map[int]bool{}, begun: time.Now()}
 	background := context.WithoutCancel(ctx)
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -207,7 +208,7 @@ func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error)
 			if err := h.Runner.Leave(p); err != nil {
 				return false, err
 			}
-		case held != nil && !mine && !held.running:
+		case held != nil && !mine && !held.running, held == nil && !mine && h.leased[p]:
 			if err := h.release(ctx, p, false); err != nil {
 				return false, err
 			}
@@ -231,11 +232,13 @@ func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error)
 		if finished[p] {
 			continue
 		}
+		h.leased[p] = true // even if the answer is lost
 		ok, err := h.Leases.Take(ctx, p)
 		if err != nil {
 			return false, err
 		}
 		if !ok {
+			delete(h.leased, p)
 			continue
 		}
 		h.held[p] = new(holding)
@@ -271,7 +274,7 @@ func (h *holder) ended(ctx context.Context, e Exit) error {
 			h.Log.Warn("the partition was not given back", "partition", e.Partition, "err", err)
 		}
 		return nil
-	case time.Since(h.renewed) > h.TTL/2: // it was killed, because the servers do not answer
+	case time.Since(h.renewed) > h.TTL/2: // it was killed, because the servers do not answer; another node may take it
 		delete(h.held, e.Partition)
 		return nil
 	case time.Since(held.begun) > longEnough:
@@ -293,6 +296,7 @@ func (h *holder) release(ctx context.Context, p int, done bool) error {
 	err := h.Leases.Release(ctx, p, done)
 	if err == nil {
 		delete(h.held, p)
+		delete(h.leased, p)
 	}
 	return err
 }
