@@ -46,7 +46,7 @@ func TestReplayInBrowser(t *testing.T) {
 	dir := t.TempDir()
 	replay := httptest.NewServer(replayServer(replayer, dir))
 	defer replay.Close()
-	pages := archiveTestWeb(t, dir)
+	pages := archiveTestWeb(t, dir, program)
 	b := startBrowser(t, program)
 	b.call("Network.enable", map[string]any{}, nil)
 	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
@@ -129,9 +129,9 @@ document.body.append(document.querySelector("template").content);
 // a different one.
 type replayed struct{ name, url, want, at string }
 
-// archiveTestWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir, and stops the
-// server. It returns what the archives must show.
-func archiveTestWeb(t *testing.T, dir string) []replayed {
+// archiveTestWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir, with what a page of
+// scripts requests in a browser, and stops the server. It returns what the archives must show.
+func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 	t.Helper()
 	bin, err := build()
 	if err != nil {
@@ -164,6 +164,7 @@ func archiveTestWeb(t *testing.T, dir string) []replayed {
 		{"a page with a duplicate", plain.URL + "/twin", "The same twice", ""},
 		{"its duplicate", plain.URL + "/other-twin", "The same twice", ""},
 		{"a page in chunks", plain.URL + "/chunked", "Came in 3 chunks", ""},
+		{"a page made by scripts", plain.URL + "/app", "Made of app.json by app.js", ""},
 		{"a page over HTTP/2", secure.URL + "/", "Came over HTTP/2.0", ""},
 		{"a page that robots.txt disallows", plain.URL + "/private/internal/abi/", missing, ""},
 		{"a page that was not fetched", plain.URL + "/crypto/sha256/", missing, ""},
@@ -182,23 +183,38 @@ func archiveTestWeb(t *testing.T, dir string) []replayed {
 	for _, path := range []string{"/rich.css", "/rich.js", "/rich.png"} {
 		fmt.Fprintln(&seeds, plain.URL+path)
 	}
-	run := func(stdin, program string, args ...string) {
+	run := func(stdin, program string, args ...string) (stdout string) {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(bin, program), args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+trusted)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
-		if err := cmd.Run(); err != nil {
+		out, err := cmd.Output()
+		if err != nil {
 			t.Fatalf("%s: %v\n%s", program, err, stderr.String())
 		}
+		return string(out)
 	}
-	run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-j", "1", "-mime", "", "-warc", "crawl")
-	files, err := filepath.Glob(filepath.Join(dir, "crawl-*.warc.gz"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("fetch wrote %q, want one file", files)
+	fetched := run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-j", "1", "-mime", "", "-warc", "crawl")
+	parsed := run(fetched, "parse", "-keep-body")
+	rendered := run(parsed, "render", "-only-marked", "-allow-private", "-no-sandbox", "-browser", browser, "-warc", "render")
+	if !strings.Contains(rendered, "Made of app.json by app.js") {
+		t.Error("the page made by scripts was not rendered")
 	}
-	if err := os.Rename(files[0], filepath.Join(dir, "crawl.warc.gz")); err != nil {
+	var archive []byte // the pages, and what scripts have requested
+	for _, prefix := range []string{"crawl", "render"} {
+		files, err := filepath.Glob(filepath.Join(dir, prefix+"-*.warc.gz"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s: files %q, want one", prefix, files)
+		}
+		part, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive = append(archive, part...)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "crawl.warc.gz"), archive, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	checkFeatures(t, filepath.Join(dir, "crawl.warc.gz"))
@@ -257,6 +273,9 @@ func testWeb(t *testing.T) http.Handler {
 		const teal = getComputedStyle(heading).color == "rgb(0, 128, 128)";
 		heading.innerText = "The style is " + (teal ? "teal" : "lost") + ", the picture is " + picture.naturalWidth + " by " + picture.naturalHeight + ".";
 	}`)
+	page("/app", html, `<!doctype html><title>app</title><h1></h1><script src="/app.js"></script><script>/*`+strings.Repeat(" much script", 300)+`*/</script>`)
+	page("/app.js", "text/javascript", `fetch("/app.json").then(answer => answer.json()).then(text => document.querySelector("h1").innerText = text)`)
+	page("/app.json", "application/json", `"Made of app.json by app.js"`)
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)
