@@ -84,6 +84,7 @@ const (
 	mostFailures   = 10          // of a partition in a row
 	longEnough     = time.Minute // a command that has run for this long has not failed at once
 	longestBackoff = time.Minute // before a command is started again
+	mostToLeave    = 40          // leases that the last commits of a node that leaves may take
 )
 
 // holder is a Holder at work.
@@ -99,13 +100,16 @@ type holder struct {
 }
 
 // Run takes the partitions that fall to the node and runs their commands until the crawl is done.
-// If ctx is done, it asks the commands to end, gives the partitions back and returns the cause.
+// If ctx is done, it asks the commands to end, gives the partitions back and returns the cause. Commands that
+// still run after mostToLeave leases are left to the caller to kill: they may wait for another partition
+// of this node that has ended before its commit, and that no other node takes.
 func (o *Holder) Run(ctx context.Context) error {
 	h := &holder{Holder: o, held: map[int]*holding{}, leased: map[int]bool{}, begun: time.Now()}
 	background := context.WithoutCancel(ctx)
 	next := time.NewTimer(0)
 	defer next.Stop()
 	leave := ctx.Done()
+	var left time.Time
 	for {
 		select {
 		case <-next.C:
@@ -116,11 +120,14 @@ func (o *Holder) Run(ctx context.Context) error {
 				return err
 			case ctx.Err() != nil && len(h.held) == 0:
 				return errors.Join(context.Cause(ctx), h.leave(background))
+			case !left.IsZero() && time.Since(left) > mostToLeave*h.TTL:
+				h.Log.Warn("some partitions have not committed: they are ended without, and nothing is lost", "node", h.Node, "partitions", len(h.held))
+				return context.Cause(ctx) // the lease expires
 			case done:
 				return h.leave(background)
 			}
 		case <-leave:
-			leave = nil
+			leave, left = nil, time.Now()
 			h.Log.Info("leaving after the next commit of each partition; a second signal ends it at once, and nothing is lost", "node", h.Node, "partitions", len(h.held))
 			next.Reset(0)
 		case e, ok := <-h.Runner.Exits():

@@ -55,10 +55,17 @@ type obedient struct {
 	renewed time.Time
 	running map[int]bool
 	exits   chan Exit
+	deaf    bool // commands do not leave
 }
 
-func (r *obedient) Start(p int) error             { r.running[p] = true; return nil }
-func (r *obedient) Leave(p int) error             { r.end(p, 143); return nil }
+func (r *obedient) Start(p int) error { r.running[p] = true; return nil }
+func (r *obedient) Leave(p int) error {
+	if !r.deaf {
+		r.end(p, 143)
+	}
+	return nil
+}
+
 func (r *obedient) Alive(age time.Duration) error { r.renewed = time.Now().Add(-age); return nil }
 func (r *obedient) Exits() <-chan Exit            { return r.exits }
 func (r *obedient) end(p, status int) {
@@ -121,4 +128,27 @@ func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A node whose commands do not end when it leaves, because they wait for each other, leaves without their
+// last commit.
+func TestLeavingTakesNotForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const ttl = 3 * time.Second
+		l := &leasesOfTwo{nodes: []string{"b"}, holders: map[int]string{}}
+		r := &obedient{ttl: ttl, running: map[int]bool{}, exits: make(chan Exit, 8), deaf: true}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		h := Holder{Leases: l, Runner: r, Node: "b", Partitions: 4, TTL: ttl, Log: quiet}
+		go func() { ended <- h.Run(ctx) }()
+		time.Sleep(ttl)
+		cancel()
+		begun := time.Now()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took < mostToLeave*ttl || took > (mostToLeave+1)*ttl {
+			t.Errorf("it took %v", took)
+		}
+	})
 }
