@@ -149,6 +149,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
 	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
+	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like, see parse -h")
 	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "parse what a command makes of bodies of a media type, `TYPE=COMMAND` (repeatable), see parse -h")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.StringVar(&o.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")

@@ -29,6 +29,7 @@ type Settings struct {
 	Norm     string
 	Prior    string   // a digest of the file
 	Convert  []string // TYPE=COMMAND, of parse
+	Main     bool     // parse reduces the text to the main content
 
 	Archives     []string // absolute names
 	Content      string   // a digest of the content of the archives
@@ -85,6 +86,7 @@ var settings = []setting{
 	word("prior", true, func(s *Settings) *string { return &s.Prior }),
 	list("param", true, func(s *Settings) *[]string { return &s.Params }),
 	list("convert", true, func(s *Settings) *[]string { return &s.Convert }),
+	boolean("main", true, func(s *Settings) *bool { return &s.Main }),
 	boolean("traps", true, func(s *Settings) *bool { return &s.Traps }),
 	list("archive", false, func(s *Settings) *[]string { return &s.Archives }),
 	word("archive-content", true, func(s *Settings) *string { return &s.Content }),

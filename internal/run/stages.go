@@ -131,6 +131,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 			parse = append(parse, "-within "+Quote(a))
 		}
 	}
+	if s.Main {
+		parse = append(parse, "-main")
+	}
 	for _, c := range s.Convert {
 		parse = append(parse, "-convert "+Quote(c))
 	}

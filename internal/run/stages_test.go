@@ -206,7 +206,7 @@ func TestStagesFile(t *testing.T) {
 	}
 }
 
-func TestConvertersAreForParseAndTheirTypesForFetch(t *testing.T) {
+func TestFlagsOfParse(t *testing.T) {
 	convert := []string{"application/pdf=pdftotext -q - -", "application/*=it's 'a' $(command)"}
 	const mime = ` -mime '+application/pdf,application/*'`
 	for _, test := range []struct {
@@ -219,10 +219,14 @@ func TestConvertersAreForParseAndTheirTypesForFetch(t *testing.T) {
 		{"an archive first", Settings{Convert: convert, Archives: []string{"/a.warc"}, ArchiveFirst: true}, true},
 		{"types of the user", Settings{Convert: convert, Live: []string{"-mime=text/html"}}, false},
 		{"no converters", Settings{}, false},
+		{"the main content", Settings{Main: true}, false},
 	} {
 		list := ownStages(&test.s, Requirements{}, "")
 		if got := strings.Contains(list.find("fetch").Command, mime); got != test.mime {
 			t.Errorf("%s: %s", test.name, list.find("fetch").Command)
+		}
+		if got := strings.Contains(list.find("parse").Command, " -main"); got != test.s.Main {
+			t.Errorf("%s: %s", test.name, list.find("parse").Command)
 		}
 		for _, c := range test.s.Convert {
 			if !strings.Contains(list.find("parse").Command, " -convert "+Quote(c)) {
