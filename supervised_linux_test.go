@@ -285,7 +285,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, fmt.Sprintf("size=%dm", 300+40*minutes)); err != nil {
-		need(t, "the right to mount a tmpfs")
+		t.Skipf("a disk cannot be made: %v", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, 0) })
 	web := newTown(t, 30)
