@@ -132,7 +132,7 @@ func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 
 // A node whose commands do not end when it leaves, because they wait for each other, leaves without their
 // last commit.
-func TestLeavingTakesNotForEver(t *testing.T) {
+func TestLeavingEndsAtLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 3 * time.Second
 		l := &leasesOfTwo{nodes: []string{"b"}, holders: map[int]string{}}
