@@ -202,7 +202,8 @@
 // # Exit status
 //
 // 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not
-// exist or the proxy cannot be reached; 2 misuse, including that all addresses were
+// exist or the proxy cannot be reached, or after all else was written with -all, when a part of an
+// archive could not be read; 2 misuse, including that all addresses were
 // refused because -contact or -allow-private is missing; 3 disk full; 130 and 143
 // interrupted: what was not done has been returned with the error "budget" and the WARC
 // file is closed. A second signal kills the process.
@@ -211,7 +212,7 @@
 //
 // Not supported: keeping cookies, HTTP/3, and archives that are compressed inside a WACZ, which
 // cannot be read in place. A -state is for one run at a time, others wait for it (-wait).
-// A run that is killed leaves the state of the run before.
+// A run that is killed loses what hosts asked for within the last ten seconds.
 package main
 
 import (
@@ -500,10 +501,14 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	tally.Close()
-	if failed == nil && tally.In == 0 && tally.Skipped["fault"] > 0 {
+	switch n := tally.Skipped["fault"]; {
+	case failed != nil || n == 0:
+		return failed
+	case tally.In == 0:
 		return errors.New("no page could be read from the archives\n" + crawler.ArchiveHint)
+	default:
+		return fmt.Errorf("parts of the archives that could not be read: %d; all else was written\nhint: warc verify lists them, and warc repair makes a copy without them", n)
 	}
-	return failed
 }
 
 func parseFlags(args []string, stderr io.Writer) (*command, error) {

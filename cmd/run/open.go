@@ -73,7 +73,7 @@ when a run is started or resumed; an empty one restores the default. The command
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl requests them in vain, at no cost
-  SCORE    need not set every field: score -keep, which is added to the line, sets the others
+  SCORE    need not set every field: score -keep, which is added to the line, sets relevant
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
@@ -304,9 +304,9 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	case o.dir == "":
 		return filter.Usagef("-run, -topic, and -seeds or -seed-query are needed; -run alone resumes (crawl -h tells more)")
 	case begins && o.topic == "":
-		return filter.Usagef("-topic is missing; to resume %s, leave out -seeds and -seed-query", o.dir)
+		return filter.Usagef("-topic is missing: -topic 'WORDS' (to resume %s, leave out the addresses, -seeds and -seed-query)", o.dir)
 	case begins && o.seeds == "" && s.SeedQuery == "" && o.shared == nil:
-		return filter.Usagef("-seeds or -seed-query is missing; to resume %s, leave out -topic", o.dir)
+		return filter.Usagef("addresses to begin with are missing: one or more, or -seeds or -seed-query (to resume %s, give -run alone)", o.dir)
 	case strings.ContainsAny(o.dir, "\n\r"):
 		return filter.Usagef("-run %q: a name without line breaks is needed", o.dir)
 	case s.SeedQuery != "" && s.Search == "" && r.Stages["search"] == "":

@@ -108,6 +108,7 @@ type now struct {
 	begun      time.Time
 	asked      int // records that go into the stages
 	pages      int // pages that came out of them; 0 if that is not known
+	logged     int // bytes of stages.log before the step
 }
 
 // load reads the file of the current step. If there is none, the step is "".
@@ -117,7 +118,7 @@ func (n *now) load(d Dir) error {
 		return err
 	}
 	lines := strings.Split(string(b), "\n")
-	if len(lines) < 7 {
+	if len(lines) < 8 {
 		return nil // a torn file: the step is done again
 	}
 	n.step, n.in, _ = strings.Cut(lines[0], " ")
@@ -126,12 +127,13 @@ func (n *now) load(d Dir) error {
 	n.asked, _ = strconv.Atoi(lines[4])
 	n.pages, _ = strconv.Atoi(lines[5])
 	n.begun, _ = time.Parse(time.RFC3339Nano, lines[6])
+	n.logged, _ = strconv.Atoi(lines[7])
 	return nil
 }
 
 // save writes that file.
 func (n *now) save(d Dir) error {
-	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano)))
+	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n%d\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano), n.logged))
 }
 
 // saveStep writes the file of the current step, and the file that the shell sources: the step,
@@ -534,6 +536,9 @@ func (c *Crawl) begin() error {
 	if err := errors.Join(c.Dir.overwrite(endedFile, ""), c.Dir.limitLog()); err != nil {
 		return err
 	}
+	if info, err := os.Stat(c.Dir.Path(StagesLog)); err == nil {
+		c.now.logged = int(info.Size())
+	}
 	c.View.Step(c, c.now.step)
 	if c.now.step == stepSteady {
 		return c.makeLoop()
@@ -674,6 +679,9 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	}
 	c.now = now{}
 	c.View.Generation(c)
+	if n := sum.Errors["malformed"]; n > 0 {
+		c.View.Say("a stage made the records of %d pages of generation %d malformed, so these pages are lost; %s names the fields", n, sum.Generation, c.Dir.Path(StagesLog))
+	}
 	c.publish()
 	return nil
 }
@@ -810,6 +818,9 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s, %d generations in %s", reason, c.Totals.text(), c.Totals.Generation, c.Dir)
 	c.View.Say("%s", c.Totals.byOperator())
+	if n := c.capturesLeft(); n > 0 {
+		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", n, c.Dir.Path(StagesLog))
+	}
 	c.leaveReport()
 	return ErrEnded
 }

@@ -131,7 +131,7 @@ func (c *Crawl) blame(status int, e ended) error {
 	case stepSteady:
 		step = "the loop"
 	}
-	messages, err := c.Dir.lastMessages()
+	messages, err := c.Dir.lastMessages(c.now.logged)
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,9 @@ func (c *Crawl) blame(status int, e ended) error {
 		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), messages, how)
 }
 
-// lastMessages returns the last messages of the stages and the name of their file, as lines.
-func (d Dir) lastMessages() (string, error) {
+// lastMessages returns the last messages of the stages, behind the first bytes of their file, and the
+// name of that file, as lines.
+func (d Dir) lastMessages(first int) (string, error) {
 	f, err := atomicfile.OpenFile(d.Path(StagesLog), os.O_RDONLY, 0)
 	if err != nil {
 		return "", nil //nolint:nilerr // there are no messages
@@ -153,7 +154,11 @@ func (d Dir) lastMessages() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b := make([]byte, min(info.Size(), 16<<10))
+	length := info.Size()
+	if length >= int64(first) { // else the file was begun again
+		length -= int64(first)
+	}
+	b := make([]byte, min(length, 16<<10))
 	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
 		return "", err
 	}
@@ -186,7 +191,7 @@ func (c *Crawl) checkCounts(kept Kept) error {
 	default:
 		lost = fmt.Sprintf("%d records went into %s, and %d came out", n.asked, stages, kept.Records)
 	}
-	messages, err := c.Dir.lastMessages()
+	messages, err := c.Dir.lastMessages(c.now.logged)
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live)
 			continue
 		}
-		if f.key == "scope" && !full {
+		if f.key == "scope" && (!full || !r.Given["scope"]) { // a forgotten flag must not widen the crawl
 			r.Settings.Scope = appendRules(before.Scope, r.Settings.Scope)
 			continue
 		}

@@ -236,6 +236,7 @@ func (s *Scope) setDepth(number string) error {
 	if err != nil || n > MaxDepth {
 		return fmt.Errorf("depth %q: a number of links from 0 to %d", truncate(number), MaxDepth)
 	}
+	s.lines = slices.DeleteFunc(s.lines, func(rule string) bool { return strings.HasPrefix(rule, "depth ") }) // the last one counts
 	s.depth, s.hasDepth = int(n), true
 	s.lines = append(s.lines, "depth "+strconv.FormatUint(n, 10))
 	return nil

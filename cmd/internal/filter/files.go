@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/term"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/wire"
@@ -27,6 +29,9 @@ const readAhead = wire.ReadSize
 func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	if len(files) == 0 {
 		files = []string{"-"}
+		if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			fmt.Fprintf(os.Stderr, "%s: reading from the terminal; Ctrl-D ends the input\n", filepath.Base(os.Args[0]))
+		}
 	}
 	for _, name := range files { // fail now rather than after hours
 		if name == "-" {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -71,7 +72,7 @@ func Main(name string, f Func) {
 	if asked, ok := errors.AsType[help](err); ok {
 		_, err = io.WriteString(Text(os.Stdout), string(asked))
 	}
-	status := Status(called(name), stderr, err)
+	status := Status(called(name), stderr, withPrefix(err, os.Getenv("PROGRAM_PREFIX"), name))
 	runtime.KeepAlive(headroom)
 	noteEnd(status)
 	os.Exit(status)
@@ -136,6 +137,40 @@ func printError(name string, stderr io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
 	}
+}
+
+// commandInText matches a command of spoor and its first argument.
+var commandInText = regexp.MustCompile(`(^|[ ("'|])((?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc) (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
+
+// withPrefix returns err with hints that name the commands as they are installed: with prefix or, if
+// that is empty, with what precedes the name of this one.
+func withPrefix(err error, prefix, name string) error {
+	command, _, _ := strings.Cut(name, " ")
+	if prefix == "" {
+		prefix, _ = strings.CutSuffix(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), command)
+	}
+	if err == nil || prefix == "" || prefix == strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+		return err
+	}
+	return &prefixed{err, prefix}
+}
+
+// A prefixed is an error whose hints name installed commands.
+type prefixed struct {
+	err    error
+	prefix string
+}
+
+func (e *prefixed) Unwrap() error { return e.err }
+func (e *prefixed) Error() string {
+	var b strings.Builder
+	for line := range strings.Lines(e.err.Error()) {
+		if strings.Contains(line, "hint: ") {
+			line = commandInText.ReplaceAllString(line, "${1}"+strings.ReplaceAll(e.prefix, "$", "$$")+"${2}")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // A statusError is an error with an exit status.

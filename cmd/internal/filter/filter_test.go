@@ -568,3 +568,24 @@ func TestMessagesNameTheProgramAsItWasCalled(t *testing.T) {
 		}
 	}
 }
+
+// Hints name the commands as they are installed.
+func TestHintsNameInstalledCommands(t *testing.T) {
+	for text, want := range map[string]string{
+		"no topic\nhint: topic -query 'a' > t.json makes one": "no topic\nhint: spoor-topic -query 'a' > t.json makes one",
+		"hint: fetch -archive a | parse | score -topic t":     "hint: spoor-fetch -archive a | parse | spoor-score -topic t",
+		"a warc verify\nhint: (warc repair -w repairs it)":    "a warc verify\nhint: (spoor-warc repair -w repairs it)",
+		"hint: give -topic, or spoor-warc ls":                 "hint: give -topic, or spoor-warc ls",
+		"hint: the score of a page, and fetch waits":          "hint: the score of a page, and fetch waits",
+	} {
+		if got := withPrefix(errors.New(text), "spoor-", "score").Error(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	if err := errors.New("hint: topic -query"); withPrefix(err, "", "score") != err {
+		t.Error("without a prefix the error changes")
+	}
+	if got := ExitStatus(withPrefix(Usagef("hint: topic -query"), "x-", "score")); got != StatusMisuse {
+		t.Errorf("status %d", got)
+	}
+}
