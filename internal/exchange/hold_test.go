@@ -3,124 +3,156 @@ package exchange
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// leasesOfTwo are the leases of the nodes a and b as the servers have them, and b sees them.
-type leasesOfTwo struct {
+// twoNodes are the leases of the nodes a and b as the servers have them, and b sees them, and the commands
+// of b, which run until they are asked to leave.
+type twoNodes struct {
+	mu      sync.Mutex
 	nodes   []string
 	away    bool // the servers do not answer
 	mute    bool // they do not answer Take, but obey it
 	holders map[int]string
+	running map[int]bool
+	deaf    bool // commands do not leave
+	exits   chan Exit
 }
 
 var errAway = errors.New("no answer")
 
-func (l *leasesOfTwo) answer() error {
-	if l.away {
+func newTwoNodes() *twoNodes {
+	return &twoNodes{nodes: []string{"b"}, holders: map[int]string{}, running: map[int]bool{}, exits: make(chan Exit, 8)}
+}
+
+// locked calls f, which may read and write the fields.
+func (n *twoNodes) locked(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
+}
+
+// answer calls f unless the servers are away.
+func (n *twoNodes) answer(f func()) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.away {
 		return errAway
 	}
+	f()
 	return nil
 }
 
-func (l *leasesOfTwo) Renew(context.Context) error                { return l.answer() }
-func (l *leasesOfTwo) Nodes(context.Context) ([]string, error)    { return l.nodes, l.answer() }
-func (l *leasesOfTwo) Done(context.Context) (map[int]bool, error) { return nil, l.answer() }
-func (l *leasesOfTwo) Leave(context.Context) error                { return l.answer() }
-func (l *leasesOfTwo) Release(_ context.Context, p int, _ bool) error {
-	if !l.away && l.holders[p] == "b" {
-		delete(l.holders, p)
-	}
-	return l.answer()
+func (n *twoNodes) Renew(context.Context) error { return n.answer(func() {}) }
+func (n *twoNodes) Leave(context.Context) error { return n.answer(func() {}) }
+
+func (n *twoNodes) Nodes(context.Context) (nodes []string, err error) {
+	err = n.answer(func() { nodes = slices.Clone(n.nodes) })
+	return nodes, err
 }
 
-func (l *leasesOfTwo) Take(_ context.Context, p int) (bool, error) {
-	if !l.away && l.holders[p] == "" {
-		l.holders[p] = "b"
-	}
-	if l.mute {
+func (n *twoNodes) Done(context.Context) (map[int]bool, error) { return nil, n.answer(func() {}) }
+
+func (n *twoNodes) Release(_ context.Context, p int, _ bool) error {
+	return n.answer(func() {
+		if n.holders[p] == "b" {
+			delete(n.holders, p)
+		}
+	})
+}
+
+func (n *twoNodes) Take(_ context.Context, p int) (taken bool, err error) {
+	mute := false
+	err = n.answer(func() {
+		if mute = n.mute; n.holders[p] == "" {
+			n.holders[p] = "b"
+		}
+		taken = n.holders[p] == "b"
+	})
+	if mute {
 		return false, errAway
 	}
-	return l.holders[p] == "b", l.answer()
+	return taken, err
 }
 
-// obedient is a Runner whose commands run until they are asked to leave, or killed because Alive was
-// not called for two thirds of a lease.
-type obedient struct {
-	ttl     time.Duration
-	renewed time.Time
-	running map[int]bool
-	exits   chan Exit
-	deaf    bool // commands do not leave
-}
+// commandsOf are the commands as their runner.
+type commandsOf struct{ *twoNodes }
 
-func (r *obedient) Start(p int) error { r.running[p] = true; return nil }
-func (r *obedient) Leave(p int) error {
-	if !r.deaf {
-		r.end(p, 143)
-	}
+func (c commandsOf) Alive(time.Duration) error { return nil }
+func (c commandsOf) Exits() <-chan Exit        { return c.exits }
+func (c commandsOf) Start(p int) error {
+	c.locked(func() { c.running[p] = true })
 	return nil
 }
 
-func (r *obedient) Alive(age time.Duration) error { r.renewed = time.Now().Add(-age); return nil }
-func (r *obedient) Exits() <-chan Exit            { return r.exits }
-func (r *obedient) end(p, status int) {
-	delete(r.running, p)
-	r.exits <- Exit{p, status}
+func (c commandsOf) Leave(p int) error {
+	c.locked(func() {
+		if !c.deaf {
+			delete(c.running, p)
+			c.exits <- Exit{p, 143}
+		}
+	})
+	return nil
 }
 
 // A node that has lost its commands because the servers did not answer, or the answer to a request for a
 // partition, gives the partitions back that then fall to another node: no partition stays with nobody.
 func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 	const ttl = 3 * time.Second
-	for name, disturb := range map[string]func(*leasesOfTwo, *obedient){
-		"nothing": func(*leasesOfTwo, *obedient) { time.Sleep(2 * ttl) },
-		"the commands were killed": func(l *leasesOfTwo, r *obedient) {
+	for name, disturb := range map[string]func(*twoNodes){
+		"nothing": func(*twoNodes) { time.Sleep(2 * ttl) },
+		"the commands were killed": func(n *twoNodes) {
 			time.Sleep(ttl)
-			l.away = true
+			n.locked(func() { n.away = true })
 			time.Sleep(ttl)
-			for p := range maps.Clone(r.running) {
-				r.end(p, 137)
-			}
+			n.locked(func() {
+				for p := range n.running {
+					n.exits <- Exit{p, 137}
+				}
+				clear(n.running)
+			})
 			time.Sleep(ttl)
-			l.away = false
+			n.locked(func() { n.away = false })
 		},
-		"the answer was lost": func(l *leasesOfTwo, r *obedient) {
-			l.mute = true
+		"the answer was lost": func(n *twoNodes) {
+			n.locked(func() { n.mute = true })
 			time.Sleep(ttl / 2)
-			l.mute = false // nothing was answered, and the node b has a partition
+			n.locked(func() { n.mute = false }) // nothing was answered, and the node b has a partition
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := &leasesOfTwo{nodes: []string{"b"}, holders: map[int]string{}}
-				r := &obedient{ttl: ttl, running: map[int]bool{}, exits: make(chan Exit, 8)}
+				n := newTwoNodes()
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error)
-				h := Holder{Leases: l, Runner: r, Node: "b", Partitions: 4, TTL: ttl, Log: quiet}
+				h := Holder{Leases: n, Runner: commandsOf{n}, Node: "b", Partitions: 4, TTL: ttl, Log: quiet}
 				go func() { ended <- h.Run(ctx) }()
-				disturb(l, r)
-				if name != "nothing" && l.holders[0] != "b" {
-					t.Fatal("the node has nothing to give back")
-				}
-				l.nodes = []string{"a", "b"}
+				disturb(n)
+				n.locked(func() {
+					if name != "nothing" && n.holders[0] != "b" {
+						t.Error("the node has nothing to give back")
+					}
+					n.nodes = []string{"a", "b"}
+				})
 				time.Sleep(3 * ttl)
-				owners := assign(4, l.nodes)
-				for p, owner := range owners {
-					if holder := l.holders[p]; (owner == "b") != (holder == "b") {
-						t.Errorf("partition %d falls to %s, and %q holds it", p, owner, holder)
+				n.locked(func() {
+					owners := assign(4, n.nodes)
+					for p, owner := range owners {
+						if holder := n.holders[p]; (owner == "b") != (holder == "b") {
+							t.Errorf("partition %d falls to %s, and %q holds it", p, owner, holder)
+						}
+						if (owner == "b") != n.running[p] {
+							t.Errorf("partition %d falls to %s, and runs: %v", p, owner, n.running[p])
+						}
 					}
-					if (owner == "b") != r.running[p] {
-						t.Errorf("partition %d falls to %s, and runs: %v", p, owner, r.running[p])
+					if owners[0] != "a" || !slices.Contains(owners, "b") {
+						t.Error("the partitions do not fall to both nodes: ", owners)
 					}
-				}
-				if owners[0] != "a" || !slices.Contains(owners, "b") {
-					t.Fatal("the partitions do not fall to both nodes: ", owners)
-				}
+				})
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) {
 					t.Error(err)
@@ -135,11 +167,11 @@ func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 func TestLeavingEndsAtLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ttl = 3 * time.Second
-		l := &leasesOfTwo{nodes: []string{"b"}, holders: map[int]string{}}
-		r := &obedient{ttl: ttl, running: map[int]bool{}, exits: make(chan Exit, 8), deaf: true}
+		n := newTwoNodes()
+		n.deaf = true
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
-		h := Holder{Leases: l, Runner: r, Node: "b", Partitions: 4, TTL: ttl, Log: quiet}
+		h := Holder{Leases: n, Runner: commandsOf{n}, Node: "b", Partitions: 4, TTL: ttl, Log: quiet}
 		go func() { ended <- h.Run(ctx) }()
 		time.Sleep(ttl)
 		cancel()
