@@ -129,7 +129,7 @@
 // command as its last argument: 'mv -t /srv/captures', for example. One file is given at a time,
 // beside fetching; in the end fetch waits for the last one, for -deadline at most. A file that the command
 // leaves is given once: its name is kept in PREFIX.done. If the command fails, there is a warning,
-// and the file is given again, also by the next run.
+// and the file is given again, also by the next run. What the command leaves running is ended.
 //
 // With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the
 // first 64 KiB) says noarchive are omitted, except for a metadata record with the reason.
@@ -531,7 +531,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
-	fs.StringVar(&c.WARCDone, "warc-done", "", "run this shell `command` with each finished WARC file as its last argument, as in 'mv -t /srv/captures', again until it succeeds")
+	fs.StringVar(&c.WARCDone, "warc-done", "", "run this shell `command` with each finished WARC file, all but the newest, as its last argument, as in 'mv -t /srv/captures'; if it fails, there is a warning, and it is run again")
 	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "write a revisit record if this `file` or directory of archives holds the payload; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&c.State, "state", "", "`directory` in which the state of hosts, and robots.txt unless -cache is given, is kept for the next run; without it nothing is kept")

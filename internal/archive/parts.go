@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"errors"
@@ -92,7 +93,7 @@ func (w *Writer) resume() error {
 		if errors.Is(err, lock.ErrHeld) || errors.Is(err, os.ErrNotExist) {
 			continue // another process writes or closes it
 		}
-		if errors.Is(err, errCut) {
+		if errors.Is(err, errCut) || errors.Is(err, errForeign) {
 			if w.options.Cut != nil {
 				w.options.Cut(w.path(p.name))
 			}
@@ -122,6 +123,10 @@ func (w *Writer) isBelowMaxSize(p part) bool {
 	return err == nil && info.Size() < w.options.MaxSize
 }
 
+// errForeign is returned for a file that no writer of this kind has left: it does not begin with what
+// belongs to its name.
+var errForeign = errors.New("its content does not fit its name")
+
 // errCut is returned for a closed file whose end is truncated.
 var errCut = errors.New("the end of a closed file is not whole")
 
@@ -147,6 +152,9 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	}
 	if !isAt(f, name) {
 		return nil, 0, lock.ErrHeld // another process has just closed it
+	}
+	if !fitsName(f, p.name) {
+		return nil, 0, errForeign
 	}
 	size, err = w.wholeMembers(f, p.name)
 	if err != nil {
@@ -214,6 +222,21 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 			return 0, err
 		}
 	}
+}
+
+// fitsName reports whether a file is empty or begins as one with its name does: with a gzip member or a
+// zstd frame.
+func fitsName(f *os.File, name string) bool {
+	var first [4]byte
+	n, err := f.ReadAt(first[:], 0)
+	if err != nil && err != io.EOF {
+		return true // who reads it next tells
+	}
+	magic := []byte{0x1f, 0x8b}
+	if strings.HasSuffix(name, zstdSuffix) {
+		magic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+	}
+	return bytes.HasPrefix(magic, first[:min(n, len(magic))])
 }
 
 // create creates a file with that serial number or the next free one.

@@ -51,8 +51,8 @@ type WriterOptions struct {
 	// http-header-user-agent, … The writer adds format, conformsTo and hostname.
 	Info []Field
 
-	// Cut, if not nil, is called with the path of a closed file whose end is truncated. Such a
-	// file is not appended to.
+	// Cut, if not nil, is called with the path of a file that is left alone: a closed one whose end is
+	// truncated, or one whose content does not fit its name.
 	Cut func(path string)
 
 	// Rotated, if not nil, is called after a full file was closed. It must not wait.

@@ -316,7 +316,7 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 		w.Info = append(w.Info, archive.Field{Name: "operator", Value: c.Contact})
 	}
 	w.Cut = func(path string) {
-		c.Warn("a WARC file that was closed has lost its end; leaving it as it is and starting another", "archive", path, "hint", "warc repair -w repairs it")
+		c.Warn("a WARC file has lost its end, or is none; leaving it as it is and starting another", "archive", path, "hint", "warc verify tells, and warc repair -w repairs it")
 	}
 	if len(c.Dedup) > 0 {
 		earlier, err := c.openArchives(c.Dedup)

@@ -114,7 +114,7 @@ func (h *handOver) give(ctx context.Context, file string) error {
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w", h.command, context.Cause(ctx))
-	case err != nil:
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return fmt.Errorf("%s: %w: %s", h.command, err, messages.Line())
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -71,7 +72,12 @@ func (f *families) metric(name, help string, kind dto.MetricType, labels []strin
 	}
 	m := new(dto.Metric)
 	for pair := range slices.Chunk(append([]string{"run", f.run}, labels...), 2) {
-		value := strings.ToValidUTF8(pair[1], "\uFFFD")
+		value := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return '\uFFFD'
+			}
+			return r
+		}, strings.ToValidUTF8(pair[1], "\uFFFD"))
 		m.Label = append(m.Label, &dto.LabelPair{Name: &pair[0], Value: &value})
 	}
 	f.list[i].Metric = append(f.list[i].Metric, m)

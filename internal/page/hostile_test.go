@@ -156,6 +156,7 @@ func TestStepsOfSelectorsAreBounded(t *testing.T) {
 		{"a text of megabytes in matches", "div", divs(500) + strings.Repeat("x", 2_000_000), false, 10},
 		{"attributes of megabytes in matches", "div", divs(500) + `<a href="` + strings.Repeat("x", 2_000_000) + `">y</a>`, true, 0},
 		{"a heading after a list", "q", list, false, 20},
+		{"many words in one attribute", strings.Repeat(".z,", 500) + ".z", `<p class="` + strings.Repeat("a ", 1_000_000) + `">`, true, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.missing {

@@ -37,6 +37,7 @@ type place struct {
 	children     int32
 	before       int32 // number of earlier siblings
 	size         int   // bytes of texts and attributes of the node and its descendants
+	values       int   // half of the bytes in the values of attributes
 	above        int   // number of ancestors, of their attributes, and of earlier siblings of each
 }
 
@@ -51,7 +52,9 @@ func (s *search) reset(root *html.Node) {
 		p := place{node: node, parent: parent, prev: last, size: len(node.Data)}
 		for _, a := range node.Attr {
 			p.size += len(a.Key) + len(a.Val)
+			p.values += len(a.Val)
 		}
+		p.values /= 2
 		if last >= 0 {
 			p.before = s.nodes[last].before + 1
 		}
@@ -185,7 +188,7 @@ func (s *search) compound(c *compound, set []bool) ([]bool, bool) {
 				continue
 			}
 			node := s.nodes[i].node
-			if !s.spend(testCost + len(node.Attr)) {
+			if !s.spend(testCost + len(node.Attr) + s.nodes[i].values) { // a condition may look for a word in a value
 				return nil, false
 			}
 			set[i] = c.simple.Match(node)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
@@ -38,6 +39,23 @@ func compile(pattern string) (func(*target) bool, error) {
 		return func(*target) bool { return true }, nil
 	}
 	return compileGlob(pattern)
+}
+
+// states returns the number of states of a regular expression, 0 if it is not one. The time that it takes
+// on a URL is at most proportional to their product with the length of the URL.
+func states(expr string) int {
+	if len(expr) > MaxRegexp {
+		return 0
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst)
 }
 
 // compileRegexp compiles a regular expression, which takes linear time on every URL.

@@ -61,6 +61,7 @@ const (
 	MaxRules     = 10_000    // include and exclude rules
 	MaxRegexps   = 100       // regular expressions among them
 	MaxRegexp    = 1 << 10   // bytes of a regular expression
+	MaxStates    = 4_000     // of all regular expressions together: one that counts, as a{100}, has many
 	MaxLine      = 4 << 10   // bytes of a line
 	MaxNames     = 1_000_000 // hosts and domains of same-host and same-site, each
 	MaxDepth     = 65_534    // of depth
@@ -95,6 +96,7 @@ type Scope struct {
 	rules      []rule   // include and exclude
 	hasInclude bool
 	regexps    int
+	states     int // of the regular expressions
 	schemes    []string
 	schemeRule string
 	depth      int
@@ -186,6 +188,9 @@ func (s *Scope) addPattern(include bool, pattern string) error {
 	if strings.HasPrefix(pattern, regexpPrefix) {
 		if s.regexps++; s.regexps > MaxRegexps {
 			return fmt.Errorf("more than %d regular expressions", MaxRegexps)
+		}
+		if s.states += states(pattern[len(regexpPrefix):]); s.states > MaxStates {
+			return fmt.Errorf("%s %s: the regular expressions have more than %d states together, and would take long on every URL\nhint: repeat with * or +, not with large numbers as in a{100}", name, truncate(pattern), MaxStates)
 		}
 	}
 	matches, err := compile(pattern)

@@ -252,6 +252,7 @@ func TestErrors(t *testing.T) {
 		{"exclude re:(", "not a regular expression"},
 		{"exclude re:", "0 bytes"},
 		{"exclude re:" + strings.Repeat("a", MaxRegexp+1), "1025 bytes"},
+		{"exclude re:" + strings.Repeat("(x?){900}", 30) + "z", "more than 4000 states"},
 		{"exclude re:(a{1000}){1000}", "not a regular expression"},
 		{"exclude ext:", "not a list of file extensions"},
 		{"exclude ext:a/b", "not a list of file extensions"},
