@@ -30,7 +30,8 @@ func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	if len(files) == 0 {
 		files = []string{"-"}
 		if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			fmt.Fprintf(Text(os.Stderr), "%s: reading from the terminal; Ctrl-D ends the input\n", filepath.Base(os.Args[0]))
+			stderr := Text(os.Stderr)
+			fmt.Fprintf(stderr, "%s: reading from the terminal; Ctrl-D ends the input\n", filepath.Base(os.Args[0]))
 		}
 	}
 	for _, name := range files { // fail now rather than after hours
