@@ -28,6 +28,7 @@ import (
 var directUses = map[string]string{
 	"cmd/internal/filter/filter.go Main os.Stderr":        "wrapped in a terminal.Writer",
 	"cmd/internal/filter/filter.go Main os.Stdout":        "records, escaped on a terminal, and help through Text",
+	"cmd/internal/filter/files.go Open os.Stderr":         "a note, through Text",
 	"cmd/internal/filter/ended.go noteEnd f":              "the file ended",
 	"cmd/exchange/commands_unix.go runCommands os.Stderr": "a pipe to exchange hold, which escapes what it prints",
 	"cmd/exchange/commands_unix.go runCommands stdout":    "orders' answers, for exchange hold",
