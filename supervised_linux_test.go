@@ -431,17 +431,19 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		captured[r.URL] = true
 	}
 	recorded := map[string]int{}
-	failed := 0
+	failed, returned := 0, map[string]bool{}
 	for line := range bytes.Lines(c.shell(t, "score -keep -topic topic.json disk/jazz/generations/*/scored.ndjson.zst")) {
 		var r struct {
 			URL    string
 			Status int `json:"status_code"`
+			Error  string
 		}
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
 		if r.Status == 0 { // the host was down
 			failed++
+			returned[r.URL] = r.Error == "budget"
 			continue
 		}
 		recorded[r.URL]++
@@ -465,7 +467,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		}
 		states[r.URL] = r.State
 		counts[r.State]++
-		if r.State == "leased" {
+		if r.State == "leased" && !returned[r.URL] { // what the last generation has returned is leased again by the next one
 			t.Errorf("%s is leased", r.URL)
 		}
 	}
@@ -487,8 +489,8 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		}
 	}
 	c.shell(t, "warc verify disk/jazz/warc >&2")
-	if twice > 0 || counts["leased"] > 0 || early > 0 {
-		t.Errorf("%d pages are recorded twice, %d are leased, %d requests were early", twice, counts["leased"], early)
+	if twice > 0 || early > 0 {
+		t.Errorf("%d pages are recorded twice, %d requests were early", twice, early)
 	}
 	// A killed crawl fetches again what was not committed: at most two windows of -size pages.
 	disturbances := 0
