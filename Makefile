@@ -114,6 +114,10 @@ crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) ti
 	$(GO) test -v -count=1 -timeout=6h -run='^TestTheNumberOfNodesDoesNotMatter$$' . -node-counts | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestOneOfTwoCommitsCounts$$' ./internal/exchange -rounds=$(ROUNDS) | $(TERSE)
 
+.PHONY: supervised
+supervised: build ## a live crawl of 30 hosts under runit for FOR (2h), killed, its disk full, a host down
+	$(GO) test -v -count=1 -timeout=24h -run='^TestASupervisedCrawlLosesNothing$$' . -supervised=$(or $(FOR),2h) -seed=$(SEED)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ selects
 	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \
