@@ -544,7 +544,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 }
 
 // The number of nodes changes nothing, for strategies of both kinds (with -strategies=all, for all that need
-// no search; with -node-counts, also for two that search, whose queries nobody answers), and any lag.
+// no search; with -node-counts also for two that search, whose queries are not answered), and any lag.
 func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")

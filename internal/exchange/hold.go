@@ -84,7 +84,7 @@ const (
 	mostFailures   = 10          // of a partition in a row
 	longEnough     = time.Minute // a command that has run for this long has not failed at once
 	longestBackoff = time.Minute // before a command is started again
-	mostToLeave    = 40          // leases that the last commits of a node that leaves may take
+	leaveLimit     = 40          // leases that the last commits of a node that leaves may take
 )
 
 // holder is a Holder at work.
@@ -101,7 +101,7 @@ type holder struct {
 
 // Run takes the partitions that fall to the node and runs their commands until the crawl is done.
 // If ctx is done, it asks the commands to end, gives the partitions back and returns the cause. Commands that
-// still run after mostToLeave leases are left to the caller to kill: they may wait for another partition
+// still run after leaveLimit leases are left to the caller to kill: they may wait for another partition
 // of this node that has ended before its commit, and that no other node takes.
 func (o *Holder) Run(ctx context.Context) error {
 	h := &holder{Holder: o, held: map[int]*holding{}, leased: map[int]bool{}, begun: time.Now()}
@@ -120,7 +120,7 @@ func (o *Holder) Run(ctx context.Context) error {
 				return err
 			case ctx.Err() != nil && len(h.held) == 0:
 				return errors.Join(context.Cause(ctx), h.leave(background))
-			case !left.IsZero() && time.Since(left) > mostToLeave*h.TTL:
+			case !left.IsZero() && time.Since(left) > leaveLimit*h.TTL:
 				h.Log.Warn("some partitions have not committed: they are ended without, and nothing is lost", "node", h.Node, "partitions", len(h.held))
 				return context.Cause(ctx) // the lease expires
 			case done:

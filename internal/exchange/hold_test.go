@@ -100,7 +100,7 @@ func (c commandsOf) Leave(p int) error {
 }
 
 // A node that has lost its commands because the servers did not answer, or the answer to a request for a
-// partition, gives the partitions back that then fall to another node: no partition stays with nobody.
+// partition, gives the partitions back that then fall to another node, which could not take them otherwise.
 func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 	const ttl = 3 * time.Second
 	for name, disturb := range map[string]func(*twoNodes){
@@ -179,7 +179,7 @@ func TestLeavingEndsAtLast(t *testing.T) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took < mostToLeave*ttl || took > (mostToLeave+1)*ttl {
+		if took := time.Since(begun); took < leaveLimit*ttl || took > (leaveLimit+1)*ttl {
 			t.Errorf("it took %v", took)
 		}
 	})

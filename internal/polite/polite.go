@@ -178,9 +178,9 @@ func (t *Transport) find(name string) *host {
 	return h
 }
 
-// RequestedAt makes every host wait as if a request to it had ended at the given time: an earlier
-// process was killed, and nobody knows which hosts it had just requested. It must be called before
-// the first request, after [Transport.Load].
+// RequestedAt makes every host wait as if a request to it had ended at the given time. It is for the
+// successor of a process that was killed and may have just requested any host. It must be called before the
+// first request, after [Transport.Load].
 func (t *Transport) RequestedAt(since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
