@@ -18,6 +18,7 @@ type labelJudge struct {
 	*options
 	web    *closedweb.Web
 	labels *closedweb.Labels
+	seeds  *closedweb.Seeds
 	judge  *judge.Judge
 }
 
@@ -37,24 +38,24 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 	if labels.Unknown > 0 {
 		log.Warn("ignored labels of addresses that are not in the web", "labels", labels.Lines, "unknown", labels.Unknown)
 	}
-	seeds, unknown, err := o.readSeeds(web)
+	seeds, err := o.readSeeds(web)
 	if err != nil {
 		return nil, fmt.Errorf("-seeds: %w", err)
 	}
-	if unknown > 0 {
-		log.Warn("ignored seeds that are not in the web", "seeds", unknown+len(seeds), "unknown", unknown)
+	if seeds.Unknown > 0 {
+		log.Warn("ignored seeds that are not in the web", "seeds", seeds.Unknown+len(seeds.Pages), "unknown", seeds.Unknown)
 	}
-	if len(seeds) == 0 {
+	if len(seeds.Pages) == 0 {
 		return nil, fmt.Errorf("no seed of %s is in the web\nhint: is it the web that was crawled?", o.seeds)
 	}
-	j, err := judge.New(web.Web, seeds, judge.Options{T: o.t})
+	j, err := judge.New(web.Web, seeds.Pages, judge.Options{T: o.t})
 	if err != nil {
 		return nil, err
 	}
 	if j.R == 0 {
 		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds", o.label)
 	}
-	return &labelJudge{options: o, web: web, labels: labels, judge: j}, nil
+	return &labelJudge{options: o, web: web, labels: labels, seeds: seeds, judge: j}, nil
 }
 
 // readWeb reads the web from the graph file or the archives.
@@ -113,18 +114,19 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 }
 
 // readSeeds reads the file of seeds.
-func (o *options) readSeeds(web *closedweb.Web) (seeds []int32, unknown int, err error) {
+func (o *options) readSeeds(web *closedweb.Web) (*closedweb.Seeds, error) {
 	f, err := filter.OpenInput(o.seeds)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer f.Close()
 	r := wire.NewReader(filter.Addresses(f), 0)
 	r.Limit = int(o.stream.Limit)
-	if seeds, unknown, err = web.Seeds(r); err != nil {
+	seeds, err := web.ReadSeeds(r)
+	if err != nil {
 		err = fmt.Errorf("%s: %w", o.seeds, err)
 	}
-	return seeds, unknown, err
+	return seeds, err
 }
 
 // run judges the records of in.
@@ -136,6 +138,7 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 		return err
 	}
 	s := crawl.Summary()
+	s.SeedDigest = l.seeds.Digest
 	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC, "auc_clairvoyant", *s.AUCClairvoyant, "auc_bound", *s.AUCBound}
 	if s.SelfHarvest != nil {
 		attrs = append(attrs, "self_harvest", *s.SelfHarvest)

@@ -99,6 +99,7 @@
 //	                relevant pages that are neither fetched nor waiting
 //	clairvoyant_recall   recall of the clairvoyant crawler at T
 //	label seeds graph    the label; number of seeds in the web; archive or graph file
+//	seed_digest     of the addresses of these seeds, by which judge table tells sets apart
 //	harvest_at recall_at by cost: 100, 200, 500, 1000 and so on, up to T
 //	curves          relevant pages found at up to 200 costs: of the crawl, of random crawls
 //	                (mean, 5 % and 95 % quantile), of the clairvoyant crawler, the bound

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,6 +100,7 @@ interrupted. `
 type opening struct {
 	dir, topic, seeds string
 	prior             string
+	off               []string // switches of fetch that are switched off
 	s                 run.Settings
 	pages, generations, size, seed, patience,
 	perHost, perNiche, maxPerHost, maxPerNiche, perDay, keep number
@@ -192,10 +194,12 @@ func (o *opening) define(fs *flag.FlagSet) {
 	for _, name := range fetchSwitches {
 		fs.BoolFunc(name, "see fetch -h", func(v string) error {
 			on, err := strconv.ParseBool(v)
+			this := func(f string) bool { return f == "-"+name }
+			o.s.Live, o.off = slices.DeleteFunc(o.s.Live, this), slices.DeleteFunc(o.off, this)
 			if on {
 				o.s.Live = append(o.s.Live, "-"+name)
 			} else {
-				o.s.Live = append(o.s.Live, "-"+name+"=false")
+				o.off = append(o.off, "-"+name)
 			}
 			return err
 		})
@@ -249,7 +253,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]
 	}
-	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Prior: o.prior, Given: names, Stages: map[string]string{}, Sized: names["size"]}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Prior: o.prior, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
 	for variable, stage := range stageVariables {
 		if command, ok := os.LookupEnv(variable); ok {
 			r.Stages[stage] = command

@@ -7,8 +7,11 @@
 package closedweb
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"spoor/internal/judge"
@@ -47,25 +50,34 @@ func (w *Web) FindRecord(rec *wire.Record) PageID {
 	return id
 }
 
-// Seeds reads addresses or records, and returns the pages they are about, without
-// duplicates, and how many are not in the web.
-func (w *Web) Seeds(r *wire.Reader) (seeds []int32, unknown int, err error) {
-	seen := map[int32]bool{}
+// Seeds are the seeds of crawls of a web.
+type Seeds struct {
+	Pages   []int32 // without duplicates
+	Unknown int     // addresses that are not in the web
+	Digest  string  // 8 hexadecimal digits of the SHA-256 of the sorted addresses, without the unknown ones
+}
+
+// ReadSeeds reads the addresses or records of seeds.
+func (w *Web) ReadSeeds(r *wire.Reader) (*Seeds, error) {
+	seeds, seen, addresses := new(Seeds), map[int32]bool{}, []string(nil)
 	var rec wire.Record
 	for {
 		if err := r.Read(&rec); errors.Is(err, io.EOF) {
-			return seeds, unknown, nil
+			slices.Sort(addresses)
+			sum := sha256.Sum256([]byte(strings.Join(addresses, "\n")))
+			seeds.Digest = hex.EncodeToString(sum[:4])
+			return seeds, nil
 		} else if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if rec.URL == "" {
 			continue // a query
 		}
 		if page := w.Find(rec.URL).Page; page == judge.None {
-			unknown++
+			seeds.Unknown++
 		} else if !seen[page] {
 			seen[page] = true
-			seeds = append(seeds, page)
+			seeds.Pages, addresses = append(seeds.Pages, page), append(addresses, rec.URL)
 		}
 	}
 }

@@ -290,6 +290,7 @@ func (c *Comparison) result(j *job) (*judge.Result, error) {
 	r.Name, r.Strategy, r.Track = j.crawler.name, j.crawler.strategy, j.crawler.track
 	r.EvolveCommand, r.ScoreCommand = j.crawler.evolve, j.crawler.score
 	r.Web, r.Topic, r.Label, r.Seeds, r.Seed = j.topic.web.name, j.topic.name, j.topic.label, judge.SeedSet(j.set), int64(j.chance)
+	r.SeedDigest = "" // the set has a name
 	r.Stop = strings.TrimSpace(string(stop))
 	return r, nil
 }

@@ -35,8 +35,8 @@ type Result struct {
 	Figures // V, Label and Seeds are those above
 }
 
-// A SeedSet is the name of a set of seeds. The number of seeds that judge -summary writes
-// instead is read as a name such as "5 seeds".
+// A SeedSet is the name of a set of seeds. Instead, judge -summary writes the number of seeds and
+// a digest, which are read as a name such as "5 seeds 1f0c27ab".
 type SeedSet string
 
 // UnmarshalJSON reads a name or a number of seeds.
@@ -106,6 +106,9 @@ func parseResult(line []byte, name string) (*Result, error) {
 	}
 	if r.V != 1 {
 		return nil, fmt.Errorf("v is %d: results have version 1", r.V)
+	}
+	if r.SeedDigest != "" {
+		r.Seeds += SeedSet(" " + r.SeedDigest)
 	}
 	r.Name, r.Topic = cmp.Or(r.Name, name), cmp.Or(r.Topic, r.Label)
 	for _, s := range []struct{ key, value string }{

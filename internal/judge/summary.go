@@ -35,9 +35,10 @@ type Figures struct {
 	SeeingChildren    Sighted  `json:"seeing_children"`
 	ClairvoyantRecall *float64 `json:"clairvoyant_recall"` // recall of the clairvoyant crawl at T
 
-	Label string `json:"label"` // the label of relevant pages
-	Seeds int    `json:"seeds"` // seeds that are pages of the web
-	Graph string `json:"graph"` // where the links come from
+	Label      string `json:"label"`                 // the label of relevant pages
+	Seeds      int    `json:"seeds"`                 // seeds that are pages of the web
+	SeedDigest string `json:"seed_digest,omitempty"` // tells sets of seeds apart
+	Graph      string `json:"graph"`                 // where the links come from
 
 	HarvestAt map[int]float64 `json:"harvest_at"` // by cost
 	RecallAt  map[int]float64 `json:"recall_at"`  // by cost
@@ -70,7 +71,7 @@ type Curves struct {
 }
 
 // Summary returns the figures of a crawl, except those that cannot be computed from the order:
-// Queries, Free, SelfHarvest, MeanScore, Label and Graph. The order may be cut after the
+// Queries, Free, SelfHarvest, MeanScore, Label, SeedDigest and Graph. The order may be cut after the
 // budget; spent is the cost of the whole crawl.
 func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	m := j.Measure(order)

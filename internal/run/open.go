@@ -28,6 +28,7 @@ type Request struct {
 	Prior    string // a file; "" for none, or the one that the run has
 	Settings Settings
 	Given    map[string]bool   // the keys of the settings that the user gave
+	Off      []string          // flags of fetch that the user switched off, as "-http1"
 	Stages   map[string]string // commands that replace stages; "" is spoor's own
 	Sized    bool              // the size was given
 }
@@ -68,7 +69,6 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		}
 	}
 	s := &r.Settings
-	s.Live = slices.DeleteFunc(s.Live, func(f string) bool { return strings.HasSuffix(f, "=false") }) // switched off
 	if s.Closed() && len(s.Live) > 0 {
 		name, _, _ := strings.Cut(s.Live[0], "=")
 		return nil, faultf(statusMisuse, "%s is for the live web, not for -archive", name)
@@ -194,7 +194,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 	}
 	for _, f := range settings { // what is not given stays as it was
 		if f.key == "live" && !full {
-			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live)
+			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live, r.Off)
 			continue
 		}
 		if f.key == "scope" && (!full || !r.Given["scope"]) { // a forgotten flag must not widen the crawl
@@ -219,11 +219,11 @@ func appendRules(rules, given []string) []string {
 	return slices.Concat(rules, given)
 }
 
-// mergeFlags returns flags, replaced and followed by those given.
-func mergeFlags(flags, given []string) []string {
+// mergeFlags returns flags, without those that are off, replaced and followed by those given.
+func mergeFlags(flags, given, off []string) []string {
 	name := func(f string) string { name, _, _ := strings.Cut(f, "="); return name }
 	replaced := func(f string) bool {
-		return slices.ContainsFunc(given, func(g string) bool { return name(g) == name(f) })
+		return slices.Contains(off, name(f)) || slices.ContainsFunc(given, func(g string) bool { return name(g) == name(f) })
 	}
 	return append(slices.DeleteFunc(slices.Clone(flags), replaced), given...)
 }

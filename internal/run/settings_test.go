@@ -151,9 +151,9 @@ func TestDigestArchives(t *testing.T) {
 }
 
 func TestMergeFlags(t *testing.T) {
-	flags := []string{"-contact=a@b.c", "-delay=200ms", "-allow-private"}
-	got := mergeFlags(flags, []string{"-delay=1s", "-http1"})
-	if want := []string{"-contact=a@b.c", "-allow-private", "-delay=1s", "-http1"}; !slices.Equal(got, want) {
+	flags := []string{"-contact=a@b.c", "-delay=200ms", "-allow-private", "-sitemaps"}
+	got := mergeFlags(flags, []string{"-delay=1s", "-http1", "-warc-done=false"}, []string{"-sitemaps"})
+	if want := []string{"-contact=a@b.c", "-allow-private", "-delay=1s", "-http1", "-warc-done=false"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
