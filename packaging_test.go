@@ -95,6 +95,9 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 			}
 		}
 		check("x-"+name, flagsOf(t, command, args...))
+		if help, err := exec.Command(command, append(args, "-h")...).Output(); err != nil || strings.Contains(string(help), "go doc") {
+			t.Errorf("%s -h: %v, or it refers to the source: %s", command, err, help)
+		}
 		for sub := range strings.FieldsSeq(subcommands[name]) {
 			check("x-"+name+"-"+sub, flagsOf(t, command, sub))
 			for shell, text := range completions {
