@@ -26,8 +26,9 @@ import (
 )
 
 var (
-	clusters   = flag.Int("clusters", 2, "how many crawls on several nodes are disturbed at random")
-	nodeCounts = flag.Bool("node-counts", false, "compare more numbers of nodes, partitions and lags")
+	clusters       = flag.Int("clusters", 2, "how many crawls on several nodes are disturbed at random")
+	partitionCosts = flag.Bool("partition-costs", false, "judge crawls in 4, 8 and 16 partitions beside those of one machine")
+	nodeCounts     = flag.Bool("node-counts", false, "compare more numbers of nodes, partitions and lags")
 )
 
 // natsServers are three NATS servers, each a process, that store every message on all three.
@@ -610,4 +611,56 @@ func (c *crawl) digest(t *testing.T, url, name string, nodes int, args ...string
 	}
 	wg.Wait()
 	return c.exchangeStatus(t, url, name).Digest
+}
+
+// TestPartitionsCostFewPages judges crawls of 600 pages in 4, 8 and 16 partitions, and on one machine: five
+// topics, two sets of seeds. The table of the judge is doc/results/cluster.md.
+func TestPartitionsCostFewPages(t *testing.T) {
+	if !*partitionCosts {
+		t.Skip("takes an hour: -partition-costs")
+	}
+	data := shared()
+	if data == "" {
+		need(t, "the shared data")
+	}
+	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
+	scripts, err := filepath.Abs("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := startNATS(t)
+	for _, web := range []string{"webkb", "planetmath"} { // links of our own, beside which indexes are written
+		if err := os.Symlink(filepath.Join(data, "webs", web+".warc.gz"), filepath.Join(c.dir, web+".warc.gz")); err != nil {
+			t.Fatal(err)
+		}
+		c.shell(t, "warc index "+web+".warc.gz")
+	}
+	t.Run("crawls", func(t *testing.T) {
+		for _, topic := range strings.Fields("webkb-course webkb-project planetmath-msc05 planetmath-msc20 planetmath-msc54") {
+			web, label, _ := strings.Cut(topic, "-")
+			c.shell(t, fmt.Sprintf(`topic -query "$(<%s/webs/%s/query.txt)" >%[2]s.json`, data, topic))
+			for _, set := range []string{"easy-2", "hard-1"} {
+				seeds := filepath.Join(data, "webs", topic, "seeds-"+set+".txt")
+				for _, strategy := range strings.Fields("bestfirst forage niche antnet symbiosis") {
+					for partitions, size := range map[int]int{1: 20, 4: 5, 8: 3, 16: 2} {
+						t.Run(fmt.Sprintf("%s/%s/%s/%d", topic, set, strategy, partitions), func(t *testing.T) {
+							t.Parallel()
+							dir := fmt.Sprintf("%s-%s/%s-%02d", topic, set, strategy, partitions)
+							flags := ""
+							if partitions > 1 {
+								flags = fmt.Sprintf("-cluster %s -name %s -node a -partitions %d -max-bytes 32MiB", url, strings.ReplaceAll(dir, "/", "-"), partitions)
+							}
+							c.shell(t, fmt.Sprintf(`%s/crawl -run %s -topic %s.json -seeds %s -strategy %s -archive %s.warc.gz -pages 600 -size %d %s
+								judge -archive %[6]s.warc.gz -labels %[9]s/webs/%[6]s.labels.ndjson -label %[10]s -seeds %[4]s -t 600 -summary %[2]s/judge.json %[2]s >/dev/null`,
+								scripts, dir, topic, seeds, strategy, web, size, flags, data, label))
+						})
+					}
+				}
+			}
+		}
+	})
+	for _, form := range []string{"topics", "seeds"} {
+		t.Logf("%s", c.shell(t, "judge table -form "+form+" */*/judge.json"))
+	}
+	t.Logf("hard-1 alone:\n%s", c.shell(t, "judge table -form topics *-hard-1/*/judge.json"))
 }
