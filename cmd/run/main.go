@@ -236,7 +236,7 @@ func (c *command) open() error {
 		return err
 	}
 	for _, name := range uncalled {
-		view.Say("stage %s is not used: %s does not call stage %[1]s\nhint: resume with the loop that calls it, or delete the line in %s", name, script, request.Dir.Path(run.StagesFile))
+		view.Say("stage %s is not used: %s does not call stage %[1]s\nhint: resume with the loop that calls it, or delete the line in %[3]s", name, script, request.Dir.Path(run.StagesFile))
 	}
 	remove() // Become does not return
 	if s := &request.Settings; s.Crawl != "" {

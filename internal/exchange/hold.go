@@ -47,7 +47,7 @@ type Runner interface {
 	// Leave asks the command of a partition to end after its next commit.
 	Leave(p int) error
 
-	// Alive says that the lease of the node was renewed, age ago. Two thirds of its time after the
+	// Alive reports how long ago the lease of the node was renewed. Two thirds of its time after the
 	// last renewal the runner kills all commands, also if this process hangs.
 	Alive(age time.Duration) error
 
@@ -67,7 +67,7 @@ type Holder struct {
 	Node       string
 	Partitions int
 	TTL        time.Duration               // of the lease of a node; partitions have no leases of their own
-	Check      func(context.Context) error // what will soon be wrong, said once; may be nil
+	Check      func(context.Context) error // returns a problem that is coming, once; may be nil
 	Log        run.Log
 }
 

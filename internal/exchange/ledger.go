@@ -87,7 +87,7 @@ func (l *ledger) decide(next int) decision {
 }
 
 // end returns the reason to end after generation known, and otherwise when an address becomes due
-// if none of any partition is.
+// if no partition has a due address.
 func (l *ledger) end(known int) (reason string, due time.Time) {
 	stop := false
 	for _, c := range l.commits[known] {

@@ -367,7 +367,7 @@ func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
 		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > m.silence {
-			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v after reading them: it keeps lines back (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a stage that works longer on a page needs the crawl without -steady)",
+			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v after reading them: it keeps lines back, or needs longer for a page (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a slow stage needs the crawl without -steady)",
 				in-out, marks, m.silence)
 			return
 		}

@@ -20,7 +20,7 @@ var firstWeights = signalVector{
 	sigDirectory: 0.1, sigNew: 0.3, sigHost: 0.2,
 }
 
-// A policy is a population of weights, with what it is judged by.
+// A policy is a population of weights, and the decisions by which it is evaluated.
 type policy struct {
 	initial    signalVector // the weights of the beginning
 	weights    signalVector // in use: the mean of the fittest
@@ -43,7 +43,7 @@ const (
 	genomes         = 24
 	fewestDecisions = 40    // before which nothing evolves
 	mostDecisions   = 2000  // that are kept
-	evolutions      = 4     // a fit
+	evolutions      = 4     // per fit
 	deployed        = 6     // fittest, whose mean is in use
 	firstDeviation  = 0.15  // of the first population around firstWeights
 	mutationRate    = 0.4   // of a weight
@@ -135,8 +135,8 @@ func (p *policy) deploy(fittest []int) {
 }
 
 // fitnessOf returns how well weights would have ordered the decisions: the correlation of their
-// scores with the outcomes, the more trusted the more there are, without what the weights have moved
-// away from the first ones.
+// scores with the outcomes, weighted by the number of outcomes, minus a penalty for the distance
+// from the first weights.
 func fitnessOf(g genome, first signalVector, log []answered, decay []float64) float64 {
 	var sum, x, y, xx, yy, xy float64
 	for i := range log {
@@ -290,8 +290,8 @@ func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (c
 	return chosen
 }
 
-// diverse returns the n best addresses, one after the other: what a page has given to this generation
-// costs its other links, the more the fewer of its links were fetched.
+// diverse returns the n best addresses, one after the other: each link taken from a page lowers the
+// scores of its other links, the more the fewer of its links were fetched.
 func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int) {
 	best := highestPlaces(scores, 6*n)
 	used := make([]bool, len(best))

@@ -36,8 +36,8 @@ type twins struct {
 	aliases int
 }
 
-// A twinCount counts the addresses of a host that had a twin when they were fetched, and those of
-// them that led to a page that was known.
+// A twinCount counts the addresses of a host that had a twin when they were fetched, and how many
+// of them led to a known page.
 type twinCount struct{ fetched, same float64 }
 
 // twinKeys returns the keys of an address. Twins have the same.
