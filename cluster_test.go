@@ -583,6 +583,38 @@ func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 	}
 }
 
+// A partition whose exchange pass is killed while it waits for another partition is started again, although
+// evolve waits for input: nothing may keep the pipeline open.
+func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	c := &clusterCrawl{crawl: newCrawl(t, "bestfirst"), servers: startServers(t), name: "killed", nodes: map[string]*node{}}
+	c.join(t, "a")
+	begun, killed := time.Now(), false
+	c.finish(t, begun.Add(time.Minute), func() {
+		if killed || time.Since(begun) < 2*time.Second { // in the middle of the crawl
+			return
+		}
+		passes := slices.DeleteFunc(c.processes("a"), func(pid int) bool {
+			args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			return !bytes.Contains(args, []byte("exchange\x00pass"))
+		})
+		if len(passes) < 4 {
+			return
+		}
+		syscall.Kill(passes[0], syscall.SIGSTOP)
+		time.Sleep(time.Second)
+		for _, pid := range passes[1:] {
+			killed = syscall.Kill(pid, syscall.SIGKILL) == nil || killed
+		}
+		syscall.Kill(passes[0], syscall.SIGCONT)
+	})
+	if !killed {
+		t.Fatal("no exchange pass was killed")
+	}
+}
+
 // digest crawls on several nodes at once, and returns the digest of the crawl.
 func (c *crawl) digest(t *testing.T, url, name string, nodes int, args ...string) string {
 	t.Helper()

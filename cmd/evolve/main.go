@@ -209,6 +209,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	defer in.Close()
 	if *window > 0 {
 		opt.n, opt.windowed = *window, true
+		filter.EndWithReader(stdout)
 	}
 	return opt.run(in, stdout, stderr)
 }
