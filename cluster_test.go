@@ -5,6 +5,7 @@ package spoor_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -23,6 +24,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 var (
@@ -503,6 +507,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 	c := newCrawl(t, "bestfirst")
 	url := startNATS(t)
 	archive := c.args[slices.Index(c.args, "-archive")+1]
+	c.shell(t, "topic -query 'modal jazz' >other.json")
 	node := func(args ...string) (words string, status int) {
 		cmd := exec.Command(c.args[0], args...)
 		cmd.Dir, cmd.Env = c.dir, c.env
@@ -530,6 +535,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
 		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
 		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not a name", 1},
+		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, the prior or a flag that all nodes share is another one", 1},
 		"more pages":        {[]string{"-run", "a", "-pages", "40"}, "pages was 30 and is 40", 2},
 		"pages that join":   {append(slices.Clone(join), "-run", "n12", "-archive", archive, "-pages", "50"), "pages was 30 and is 50", 2},
 		"other partitions":  {[]string{"-run", "a", "-partitions", "9"}, "partitions was 2 and is 9", 2},
@@ -540,6 +546,108 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		words, status := node(test.args...)
 		if status != test.status || !strings.Contains(words, test.want) {
 			t.Errorf("%s: status %d and not %d, want %q\n%s", name, status, test.status, test.want, words)
+		}
+	}
+	c.shell(t, "cp other.json a/topic.json")
+	if words, status := node("-run", "a"); status != 2 || !strings.Contains(words, "a/topic.json is not that of the crawl jazz") {
+		t.Errorf("with another topic: status %d\n%s", status, words)
+	}
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := js.DeleteStream(t.Context(), "SPOOR_jazz"); err != nil {
+		t.Fatal(err)
+	}
+	if words, status := node("-run", "a"); status != 1 || !strings.Contains(words, "there is no crawl jazz on these servers") {
+		t.Errorf("without its stream: status %d\n%s", status, words)
+	}
+	if _, err := js.Stream(t.Context(), "SPOOR_jazz"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Errorf("the stream of a crawl that has pages was created again: %v", err)
+	}
+}
+
+// The servers of doc/cluster.md serve a crawl to the certificate of its name. Servers with that certificate are
+// refused.
+func TestServersOfTheManual(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawls in a short test")
+	}
+	c := newCrawl(t, "bestfirst")
+	text, err := os.ReadFile("doc/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(begin string) string {
+		_, rest, ok := strings.Cut(string(text), begin)
+		block, _, _ := strings.Cut(rest, "```")
+		if !ok {
+			t.Fatalf("no block begins with %q", begin)
+		}
+		return block
+	}
+	c.shell(t, "mkdir tls"+strings.ReplaceAll(block("```sh\nmkdir tls"), "DNS:nats$i.example.org", "IP:127.0.0.1"))
+	program, err := natsServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports := freePorts(t, 8)
+	config := strings.NewReplacer(
+		"nats1.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[3]), "nats2.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[4]), "nats3.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[5]),
+		"listen: 0.0.0.0:6222", "listen: $ROUTES", "server_name:", "listen: $CLIENTS\nserver_name:",
+	).Replace(block("```\n# nats.conf\n"))
+	if err := os.WriteFile(filepath.Join(c.dir, "nats.conf"), []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	start := func(name string, clients, routes int, certificate, route string) (log string) {
+		log = filepath.Join(c.dir, name+".log")
+		cmd := exec.Command(program, "-c", "nats.conf", "-l", log)
+		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "NAME="+name, "STORE="+filepath.Join(c.dir, name),
+			fmt.Sprintf("CLIENTS=127.0.0.1:%d", ports[clients]), fmt.Sprintf("ROUTES=127.0.0.1:%d", ports[routes]),
+			"CERT=tls/"+certificate+".pem", "KEY=tls/"+certificate+".key", "ROUTE_CERT=tls/"+route+".pem", "ROUTE_KEY=tls/"+route+".key")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		return log
+	}
+	var urls []string
+	for i := range 3 {
+		name := fmt.Sprintf("nats%d", i+1)
+		start(name, i, 3+i, name, name+"-route")
+		urls = append(urls, fmt.Sprintf("tls://127.0.0.1:%d", ports[i]))
+	}
+	var out []byte
+	for begun := time.Now(); ; time.Sleep(time.Second) { // the servers need some seconds to find each other
+		cmd := exec.Command(c.args[0], append(slices.Clone(c.args[1:]), "-cluster", strings.Join(urls, ","), "-ca", "tls/ca.pem", "-cert", "tls/jazz.pem", "-key", "tls/jazz.key",
+			"-name", "jazz", "-node", "a", "-run", "a", "-partitions", "2", "-size", "5", "-pages", "30", "-max-bytes", "32MiB")...)
+		cmd.Dir, cmd.Env = c.dir, c.env
+		if out, err = cmd.CombinedOutput(); err == nil {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	if !bytes.Contains(out, []byte("the crawl is over")) {
+		t.Errorf("the crawl says\n%s", out)
+	}
+	rogue := start("rogue", 6, 7, "jazz", "jazz")
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		words, _ := os.ReadFile(rogue)
+		if bytes.Contains(words, []byte("JetStream cluster new metadata leader")) {
+			t.Fatal("a server with the certificate of a crawl has joined the others")
+		}
+		if bytes.Count(words, []byte("Router connection closed: Read Error")) > 100 {
+			break
+		}
+		if time.Since(begun) > 30*time.Second {
+			t.Fatalf("a server with the certificate of a crawl has not tried to join the others:\n%s", words)
 		}
 	}
 }
@@ -584,7 +692,7 @@ func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 }
 
 // A partition whose exchange pass is killed while it waits for another partition is started again, although
-// evolve waits for input: nothing may keep the pipeline open.
+// evolve waits for input: nothing may keep the pipeline open. exchange status says when too few servers answer.
 func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
@@ -612,6 +720,18 @@ func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
 	})
 	if !killed {
 		t.Fatal("no exchange pass was killed")
+	}
+	c.servers.kill(0)
+	c.servers.kill(1)
+	for begun := time.Now(); ; time.Sleep(time.Second) { // a server knows that it is alone after some seconds
+		cmd := exec.Command("bash", "-c", "exchange status -to "+c.servers.url()+" -crawl "+c.name)
+		cmd.Env = c.env
+		if out, _ := cmd.Output(); bytes.Contains(out, []byte(`"leaderless":true`)) {
+			break
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("status does not say that two of three servers are away")
+		}
 	}
 }
 
@@ -668,12 +788,17 @@ func TestPartitionsCostFewPages(t *testing.T) {
 		c.shell(t, "warc index "+web+".warc.gz")
 	}
 	t.Run("crawls", func(t *testing.T) {
-		for _, topic := range strings.Fields("webkb-course webkb-project planetmath-msc05 planetmath-msc20 planetmath-msc54") {
+		for topic := range strings.FieldsSeq("webkb-course webkb-project planetmath-msc05 planetmath-msc20 planetmath-msc54") {
 			web, label, _ := strings.Cut(topic, "-")
 			c.shell(t, fmt.Sprintf(`topic -query "$(<%s/webs/%s/query.txt)" >%[2]s.json`, data, topic))
 			for _, set := range []string{"easy-2", "hard-1"} {
 				seeds := filepath.Join(data, "webs", topic, "seeds-"+set+".txt")
-				for _, strategy := range strings.Fields("bestfirst forage niche antnet symbiosis") {
+				c.shell(t, fmt.Sprintf(`fetch -archive %s.warc.gz %s | parse | topic -topic %[3]s.json -positive - >%[3]s-%[4]s.json`, web, seeds, topic, set))
+				for strategy := range strings.FieldsSeq("bestfirst forage niche antnet symbiosis") {
+					file := topic
+					if strategy == "symbiosis" { // it needs a table of words
+						file += "-" + set
+					}
 					for partitions, size := range map[int]int{1: 20, 4: 5, 8: 3, 16: 2} {
 						t.Run(fmt.Sprintf("%s/%s/%s/%d", topic, set, strategy, partitions), func(t *testing.T) {
 							t.Parallel()
@@ -684,7 +809,7 @@ func TestPartitionsCostFewPages(t *testing.T) {
 							}
 							c.shell(t, fmt.Sprintf(`%s/crawl -run %s -topic %s.json -seeds %s -strategy %s -archive %s.warc.gz -pages 600 -size %d %s
 								judge -archive %[6]s.warc.gz -labels %[9]s/webs/%[6]s.labels.ndjson -label %[10]s -seeds %[4]s -t 600 -summary %[2]s/judge.json %[2]s >/dev/null`,
-								scripts, dir, topic, seeds, strategy, web, size, flags, data, label))
+								scripts, dir, file, seeds, strategy, web, size, flags, data, label))
 						})
 					}
 				}

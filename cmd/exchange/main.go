@@ -407,6 +407,8 @@ func (c *command) status(ctx context.Context) error {
 	switch {
 	case st.Over:
 		state = "it is over"
+	case st.Leaderless:
+		state = "too few servers answer; nodes wait for more than half of them"
 	case len(st.Nodes) > 0:
 		state = "run now by " + strings.Join(st.Nodes, ", ")
 	}

@@ -109,26 +109,32 @@ func (o *opening) clusterSettings(given map[string]bool) error {
 // fetchShared gets the topic and the settings of the crawl to join. They are needed until the run was
 // opened; remove, which is never nil, removes them.
 func (o *opening) fetchShared(ctx context.Context, prefix string, stderr io.Writer) (remove func(), err error) {
-	dir, err := os.MkdirTemp("", "spoor-crawl-*")
+	dir, remove, err := published(ctx, prefix, append([]string{"-to=" + o.servers}, o.s.Exchange...), o.name, stderr)
 	if err != nil {
-		return func() {}, err
-	}
-	remove = func() { os.RemoveAll(dir) }
-	args := append([]string{"files", "-to=" + o.servers, "-crawl=" + o.name, "-dir=" + dir}, o.s.Exchange...)
-	if err := spoor(ctx, stderr, nil, prefix+"exchange", args...); err != nil {
 		return remove, err
 	}
-	if o.shared, err = run.Dir(dir).LoadSettings(); err != nil {
+	if o.shared, err = dir.LoadSettings(); err != nil {
 		return remove, err
 	}
 	if o.shared == nil {
 		return remove, fmt.Errorf("the crawl %s was not begun by crawl -cluster", o.name)
 	}
-	o.topic = filepath.Join(dir, run.Topic)
-	if prior := filepath.Join(dir, run.Prior); o.shared.Prior != "" {
-		o.prior = prior
+	o.topic = dir.Path(run.Topic)
+	if o.shared.Prior != "" {
+		o.prior = dir.Path(run.Prior)
 	}
 	return remove, nil
+}
+
+// published writes what the first node of a crawl has published to a directory. remove, which is never
+// nil, removes it.
+func published(ctx context.Context, prefix string, servers []string, crawl string, stderr io.Writer) (dir run.Dir, remove func(), err error) {
+	name, err := os.MkdirTemp("", "spoor-crawl-*")
+	if err != nil {
+		return "", func() {}, err
+	}
+	args := append([]string{"files", "-crawl=" + crawl, "-dir=" + name}, servers...)
+	return run.Dir(name), func() { os.RemoveAll(name) }, spoor(ctx, stderr, nil, prefix+"exchange", args...)
 }
 
 // spoor runs a command of spoor.
@@ -147,13 +153,10 @@ func spoor(ctx context.Context, stderr io.Writer, stdin io.Reader, name string, 
 	return nil
 }
 
-// joinCluster begins the crawl, if this machine has its seeds, and becomes exchange hold.
+// joinCluster begins or joins the crawl, and becomes exchange hold.
 func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.Dir, s *run.Settings, lock *os.File, stderr io.Writer) error {
-	if seeds, err := os.Open(d.Path("seeds.txt")); err == nil {
-		defer seeds.Close()
-		if err := o.create(ctx, prefix, d, s, seeds, stderr); err != nil {
-			return err
-		}
+	if err := o.createOrCheck(ctx, prefix, d, s, stderr); err != nil {
+		return err
 	}
 	script, err := filepath.Abs(script)
 	if err != nil {
@@ -167,6 +170,24 @@ func (o *opening) joinCluster(ctx context.Context, prefix, script string, d run.
 	args := append([]string{prefix + "exchange", "hold"}, s.Exchange...)
 	args = append(args, "-crawl="+s.Crawl, "-node="+s.Node, "--", "bash", script, "-run", dir)
 	return run.Become(lock, nil, args...)
+}
+
+// createOrCheck begins the crawl, if this machine has its seeds and no partitions yet, or else compares
+// what all nodes share. Where partitions exist, a stream that is gone must not begin again.
+func (o *opening) createOrCheck(ctx context.Context, prefix string, d run.Dir, s *run.Settings, stderr io.Writer) error {
+	if !d.HasPartitions() {
+		seeds, err := os.Open(d.Path("seeds.txt"))
+		if err == nil {
+			defer seeds.Close()
+			return o.create(ctx, prefix, d, s, seeds, stderr)
+		}
+	}
+	dir, remove, err := published(ctx, prefix, s.Exchange, s.Crawl, stderr)
+	defer remove()
+	if err != nil {
+		return err
+	}
+	return d.CheckShared(s, dir)
 }
 
 // create begins the crawl in the stream.

@@ -158,7 +158,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
-	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive 20)")
+	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive or -cluster 20)")
 	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
 	fs.Var(&o.seed, "chance", "the same as -seed")
 	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`), in proportion to their priority")

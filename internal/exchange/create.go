@@ -75,22 +75,30 @@ func Create(ctx context.Context, s Stream, name string, settings Settings, seeds
 			}
 		}
 	}
-	given := settings
-	given.Seeds = existing.Seeds
-	a, err := json.Marshal(&given)
-	b, err2 := json.Marshal(existing)
-	if err := cmp.Or(err, err2); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(a, b) {
-		given.Seeds = nil
-		shown := *existing
-		shown.Seeds = nil
-		a, _ = json.Marshal(&given)
-		b, _ = json.Marshal(&shown)
-		return nil, fmt.Errorf("the crawl %s exists with other settings\nwas: %s\nis:  %s\nhint: use the same settings, or another name", name, b, a)
+	if words := existing.differences(&settings); len(words) > 0 {
+		return nil, fmt.Errorf("the crawl %s exists with other settings: %s\nhint: leave out the topic, the seeds and the settings to join it; another crawl needs another name", name, strings.Join(words, "; "))
 	}
 	return existing, nil
+}
+
+// differences says which settings of others differ, except the seeds.
+func (s *Settings) differences(others *Settings) (words []string) {
+	for _, f := range []struct {
+		key     string
+		was, is any
+	}{
+		{"partitions", s.Partitions, others.Partitions}, {"size", s.Size, others.Size}, {"pages", s.Pages, others.Pages},
+		{"generations", s.Generations, others.Generations}, {"lag", s.Lag, others.Lag}, {"share", s.Share, others.Share},
+		{"patience", s.Patience, others.Patience},
+	} {
+		if f.was != f.is {
+			words = append(words, fmt.Sprintf("%s was %v and is %v", f.key, f.was, f.is))
+		}
+	}
+	if s.Files != others.Files {
+		words = append(words, "the topic, the scope, the prior or a flag that all nodes share is another one")
+	}
+	return words
 }
 
 // publishSeeds publishes seeds as blocks of generation 0.

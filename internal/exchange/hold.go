@@ -84,19 +84,21 @@ const (
 	mostFailures   = 10          // of a partition in a row
 	longEnough     = time.Minute // a command that has run for this long has not failed at once
 	longestBackoff = time.Minute // before a command is started again
+	mostHopeless   = 5           // errors of Check in a row that waiting does not mend
 	leaveLimit     = 40          // leases that the last commits of a node that leaves may take
 )
 
 // holder is a Holder at work.
 type holder struct {
 	*Holder
-	held    map[int]*holding
-	leased  map[int]bool // partitions whose lease may be this node's, held or not
-	begun   time.Time
-	renewed time.Time // the last time
-	warned  bool
-	checked bool // and logged what was wrong
-	nodes   []string
+	held     map[int]*holding
+	leased   map[int]bool // partitions whose lease may be this node's, held or not
+	begun    time.Time
+	renewed  time.Time // the last time
+	warned   bool
+	checked  bool // and logged what was wrong
+	hopeless int  // errors of checks in a row that waiting does not mend
+	nodes    []string
 }
 
 // Run takes the partitions that fall to the node and runs their commands until the crawl is done.
@@ -165,7 +167,9 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 			return false, err
 		}
 		done, err = h.share(ctx, leaving)
-		h.check(short)
+		if err == nil {
+			err = h.check(short)
+		}
 	}
 	switch {
 	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by this node before it was killed
@@ -181,15 +185,25 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 	return done, nil
 }
 
-// check logs, once, what will soon be wrong.
-func (h *holder) check(ctx context.Context) {
-	if h.Check == nil || h.checked {
-		return
+// check logs, once, what will soon be wrong. An error that waiting does not mend is returned if it is found
+// several times, because servers that have just been started may not know everything yet.
+func (h *holder) check(ctx context.Context) error {
+	if h.Check == nil {
+		return nil
 	}
-	if err := h.Check(ctx); err != nil && ctx.Err() == nil {
+	err := h.Check(ctx)
+	switch {
+	case errors.Is(err, errPermanent):
+		if h.hopeless++; h.hopeless == mostHopeless {
+			return err
+		}
+		return nil
+	case err != nil && ctx.Err() == nil && !h.checked:
 		h.Log.Warn("the crawl will soon wait", "err", err)
 		h.checked = true
 	}
+	h.hopeless = 0
+	return nil
 }
 
 // share gives back what falls to other nodes or, if the node leaves, everything, and takes what

@@ -162,6 +162,37 @@ func TestPartitionsOfANewNodeAreGivenBack(t *testing.T) {
 	}
 }
 
+// A node ends if the stream of the crawl is gone, but not if the servers say so for a moment.
+func TestAStreamThatIsGoneEndsTheNode(t *testing.T) {
+	gone := permanent{errors.New("there is no crawl")}
+	for _, test := range []struct {
+		name string
+		gone int // checks that say so
+		want error
+	}{{"for a moment", mostHopeless - 1, context.Canceled}, {"for good", 100, gone}} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, checks := newTwoNodes(), 0
+				check := func(context.Context) error {
+					if checks++; checks%20 < test.gone {
+						return gone
+					}
+					return nil
+				}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(time.Minute, func() { cancel(context.Canceled) })
+				h := Holder{Leases: n, Runner: commandsOf{n}, Node: "b", Partitions: 4, TTL: 3 * time.Second, Check: check, Log: quiet}
+				if err := h.Run(ctx); !errors.Is(err, test.want) {
+					t.Errorf("got %v, want %v", err, test.want)
+				}
+				if checks < mostHopeless {
+					t.Errorf("%d checks", checks)
+				}
+			})
+		})
+	}
+}
+
 // A node whose commands do not end when it leaves, because they wait for each other, leaves without their
 // last commit.
 func TestLeavingEndsAtLast(t *testing.T) {

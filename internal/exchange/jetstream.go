@@ -139,21 +139,33 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 	}
 }
 
-// Size returns the number of messages and bytes in the stream, and how many bytes it may have.
-func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, most int64, err error) {
+// info returns what the servers say of the stream.
+func (s *JetStream) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	stream, err := s.js.Stream(ctx, s.stream)
 	if err != nil {
-		return 0, 0, 0, s.explain(err)
+		return nil, s.explain(err)
 	}
-	info := stream.CachedInfo()
+	return stream.CachedInfo(), nil
+}
+
+// Size returns the number of messages and bytes in the stream, and how many bytes it may have.
+func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, most int64, err error) {
+	info, err := s.info(ctx)
+	if err != nil {
+		return 0, 0, 0, err
+	}
 	return info.State.Msgs, info.State.Bytes, info.Config.MaxBytes, nil
 }
 
-// CheckSize returns an error if the stream is nearly full. When it is full, no partition can commit.
+// CheckSize returns an error if the stream is nearly full, or does not exist. When it is full, no partition
+// can commit.
 func (s *JetStream) CheckSize(ctx context.Context) error {
 	_, bytes, most, err := s.Size(ctx)
+	if errors.Is(err, errPermanent) {
+		return err
+	}
 	if err != nil || most <= 0 || float64(bytes) < 0.9*float64(most) {
 		return nil // whether the servers answer is not the question
 	}
@@ -166,7 +178,7 @@ func (s *JetStream) Publish(ctx context.Context, subject string, data []byte, id
 	defer cancel()
 	ack, err := s.js.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithExpectStream(s.stream))
 	if err != nil {
-		return 0, s.explain(err)
+		return 0, s.unpublished(ctx, err)
 	}
 	return ack.Sequence, nil
 }
@@ -178,6 +190,14 @@ func (s *JetStream) PublishFirst(ctx context.Context, subject string, data []byt
 	_, err := s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithExpectStream(s.stream))
 	if isWrongSequence(err) {
 		return nil // there is one
+	}
+	return s.unpublished(ctx, err)
+}
+
+// unpublished explains why a message was not stored.
+func (s *JetStream) unpublished(ctx context.Context, err error) error {
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		return s.missing(ctx)
 	}
 	return s.explain(err)
 }
@@ -274,7 +294,7 @@ func (s *JetStream) explain(err error) error {
 	case refused != nil && errors.Is(err, context.DeadlineExceeded):
 		return permanent{fmt.Errorf("%s\nhint: doc/cluster.md has the permissions that a crawl needs", *refused)}
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return permanent{fmt.Errorf("there is no crawl %s on these servers (stream %s)\nhint: crawl -cluster with -topic and -seeds, or exchange create, begins it", s.crawl, s.stream)}
+		return permanent{fmt.Errorf("there is no crawl %s on these servers (stream %s)\nhint: crawl -cluster with -topic and -seeds, or exchange create, begins it; one that was deleted is restored from a backup: nats stream restore", s.crawl, s.stream)}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return permanent{fmt.Errorf("the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", err)}
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrAuthorization):

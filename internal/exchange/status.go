@@ -13,8 +13,9 @@ type Status struct {
 	Name       string            `json:"name"`
 	Settings   Settings          `json:"settings"`
 	Partitions []PartitionStatus `json:"partitions"`
-	Nodes      []string          `json:"nodes"` // that run the crawl now
-	Over       bool              `json:"over"`  // all partitions are done
+	Nodes      []string          `json:"nodes"`                // that run the crawl now
+	Over       bool              `json:"over"`                 // all partitions are done
+	Leaderless bool              `json:"leaderless,omitempty"` // fewer than half of the servers answer; then Nodes is empty
 	Spent      int               `json:"spent"`
 	Relevant   int               `json:"relevant"`
 	Digest     string            `json:"digest"`             // of all commits that count
@@ -102,6 +103,11 @@ func (s *JetStream) Describe(ctx context.Context) (*Status, error) {
 	for p := range st.Partitions {
 		st.Partitions[p].Done = done[p]
 	}
-	st.Messages, st.Bytes, st.MaxBytes, err = s.Size(ctx)
-	return st, err
+	info, err := s.info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st.Messages, st.Bytes, st.MaxBytes = info.State.Msgs, info.State.Bytes, info.Config.MaxBytes
+	st.Leaderless = info.Cluster != nil && info.Cluster.Leader == ""
+	return st, nil
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -70,7 +71,68 @@ func (s *Settings) SaveShared(d Dir) error {
 	if err := shared.Join(s, nil); err != nil {
 		return err
 	}
+	shared.Live = s.decisive()
 	return shared.save(d)
+}
+
+// decisiveFlags are the flags of fetch that decide what a crawl can fetch.
+var decisiveFlags = strings.Fields("allow-private allow-port insecure mime max-body sitemaps")
+
+// decisive returns the values of these flags, which all nodes must have the same.
+func (s *Settings) decisive() (values []string) {
+	if s.Closed() {
+		return nil
+	}
+	for _, name := range decisiveFlags {
+		var given []string
+		for _, f := range s.Live {
+			if flag, value, _ := strings.Cut(f, "="); flag == "-"+name {
+				given = append(given, cmp.Or(value, "on"))
+			}
+		}
+		slices.Sort(given)
+		values = append(values, name+"="+cmp.Or(strings.Join(given, ","), "default"))
+	}
+	return values
+}
+
+// CheckShared compares what all nodes share of a run with what the first node has published, in the
+// directory published.
+func (d Dir) CheckShared(s *Settings, published Dir) error {
+	for _, name := range sharedFiles {
+		want, err := readShared(published, name)
+		if err != nil {
+			return err
+		}
+		if got, err := readShared(d, name); err != nil || !bytes.Equal(got, want) {
+			return cmp.Or(err, faultf(statusMisuse, "%s is not that of the crawl %s\nhint: copy the file of another node; another topic or scope needs another crawl", d.Path(name), s.Crawl))
+		}
+	}
+	shared, err := published.LoadSettings()
+	if err != nil || shared == nil {
+		return err
+	}
+	for i, value := range s.decisive() {
+		if i < len(shared.Live) && shared.Live[i] != value { // crawls of the first release lack them
+			return faultf(statusMisuse, "the crawl %s fetches with %s, and this node with %s\nhint: give all nodes the same of the flags -%s: what one node refuses is lost to the crawl", s.Crawl, shared.Live[i], value, strings.Join(decisiveFlags, ", -"))
+		}
+	}
+	return nil
+}
+
+// readShared reads a file that all nodes share; nil if it does not exist.
+func readShared(d Dir, name string) ([]byte, error) {
+	b, err := atomicfile.ReadFile(d.Path(name), maxScope)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// HasPartitions reports whether a node has held partitions.
+func (d Dir) HasPartitions() bool {
+	partitions, _ := os.ReadDir(d.Path(partitionsDir)) // none in another run
+	return len(partitions) > 0
 }
 
 // Join takes the settings that all nodes share from others, and returns an error if one is given and
@@ -151,12 +213,12 @@ func (o *Opener) OpenPartition(ctx context.Context, node Dir, p partition.Partit
 // copyFiles copies those of the files that exist.
 func copyFiles(from, to Dir, names []string) error {
 	for _, name := range names {
-		b, err := atomicfile.ReadFile(from.Path(name), maxScope)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		b, err := readShared(from, name)
 		if err != nil {
 			return err
+		}
+		if b == nil {
+			continue
 		}
 		if err := atomicfile.WriteBytes(to.Path(name), b); err != nil {
 			return err
