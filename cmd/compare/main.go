@@ -62,7 +62,8 @@ A plan has one statement a line; # begins a comment.
            -fitness is given
         Q  the words, and a search that answers queries with pages of the web
         A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
-        -norm -size -generations -fair -per-host -per-niche -prior
+        -norm -size -generations -fair -per-host -per-niche -prior. Not every strategy
+        is steered by the score: compare names those of the plan that are not
   chance N...     random seeds (default 1)
   pages N         the budget of every crawl (default: as judge -budget says)
   reference NAME  compare all others with this one: a strategy, and its flags if any
@@ -113,7 +114,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	strategies, err := listStrategies(prefix)
+	strategies, unscored, err := listStrategies(prefix)
 	if err != nil {
 		return err
 	}
@@ -140,6 +141,9 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := filter.NotifyContext("interrupted: the same command resumes the comparison")
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "compare: "+format+"\n", args...) }
+	if names := plan.Unsteered(unscored); names != nil {
+		say("the score does not steer these strategies: -score and -fitness change what is reported of them, not what they fetch: %s\nhint: evolve -strategies says which strategies the score does not steer; bestfirst follows it", strings.Join(names, ", "))
+	}
 	c := &comparison.Comparison{Plan: plan, Dir: *into, Parallel: *parallel, Crawl: crawl, Prefix: prefix, Say: say}
 	return misuse(c.Run(ctx, filter.Text(stdout)))
 }
@@ -176,18 +180,25 @@ func findPrograms() (prefix, crawl string, err error) {
 	return "", "", fmt.Errorf("%scrawl is not on the PATH: run make first, or set PROGRAM_PREFIX", prefix)
 }
 
-// listStrategies returns the names of evolve's strategies.
-func listStrategies(prefix string) (names []string, err error) {
+// listStrategies returns the names of evolve's strategies, and of those that the score does not
+// steer.
+func listStrategies(prefix string) (names, unscored []string, err error) {
 	out, err := exec.Command(prefix+"evolve", "-strategies", "-json").Output()
 	if err != nil {
-		return nil, fmt.Errorf("asking evolve for its strategies: %w", err)
+		return nil, nil, fmt.Errorf("asking evolve for its strategies: %w", err)
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-		var s struct{ Name string }
+		var s struct {
+			Name     string
+			Unscored bool
+		}
 		if err := d.Decode(&s); err != nil {
-			return nil, fmt.Errorf("evolve -strategies: %w", err)
+			return nil, nil, fmt.Errorf("evolve -strategies: %w", err)
 		}
 		names = append(names, s.Name)
+		if s.Unscored {
+			unscored = append(unscored, s.Name)
+		}
 	}
-	return names, nil
+	return names, unscored, nil
 }

@@ -60,12 +60,13 @@
 // # The list of strategies
 //
 // -strategies prints for each strategy what it does, its source, what could not be checked
-// against that source (reconstructed), what it requires of the other stages (scripts/crawl
-// arranges that), and its parameters with their defaults and permitted words. With -json
-// each strategy is one object on a line:
+// against that source (reconstructed), whether the score steers it, what it requires of the
+// other stages (scripts/crawl arranges that), and its parameters with their defaults and
+// permitted words. With -json each strategy is one object on a line:
 //
 //	name summary source
 //	reconstructed  what could not be checked against the source
+//	unscored  true if the score does not steer the strategy
 //	fitness   the steering measure: score -fitness
 //	context   the text around a link: parse -context
 //	learn     section of the topic learned from the seed pages: table or reference
@@ -120,8 +121,8 @@ Out:  the same in brief (no text, no links), then the addresses of the next
       and last the queries of strategies that search, to be answered by search
 
 -strategies lists the strategies: what each does, its source, what could not be
-checked against the source (reconstructed), what it needs of the other stages, and
-its parameters with their defaults. scripts/crawl configures the other stages
+checked against the source (reconstructed), whether the score steers it, what it needs of the other stages,
+and its parameters with their defaults. scripts/crawl configures the other stages
 accordingly; in your own pipelines that is up to you.
 
 If the robots_meta of a page says nofollow, its links are not followed, unless
@@ -421,6 +422,7 @@ func describe(stdout io.Writer, asJSON bool) error {
 				Summary string  `json:"summary"`
 				Source  string  `json:"source"`
 				Recon   string  `json:"reconstructed,omitempty"`
+				Blind   bool    `json:"unscored,omitempty"`
 				Fitness string  `json:"fitness,omitempty"`
 				Context string  `json:"context,omitempty"`
 				Learn   string  `json:"learn,omitempty"`
@@ -428,7 +430,7 @@ func describe(stdout io.Writer, asJSON bool) error {
 				Search  bool    `json:"search,omitempty"`
 				Single  bool    `json:"single,omitempty"`
 				Params  []param `json:"params"`
-			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
+			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
 				return err
 			}
 			continue
@@ -436,6 +438,9 @@ func describe(stdout io.Writer, asJSON bool) error {
 		fmt.Fprintf(text, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if kind.Reconstructed != "" {
 			fmt.Fprintf(text, "    reconstructed: %s\n", kind.Reconstructed)
+		}
+		if kind.Unscored {
+			fmt.Fprintln(text, "    the score does not steer it")
 		}
 		if needs := requirements(st); len(needs) > 0 {
 			fmt.Fprintf(text, "    needs: %s\n", strings.Join(needs, "; "))

@@ -110,7 +110,7 @@ func requirements(name string) (run.Requirements, bool) {
 				return slices.ContainsFunc(params, func(p strategy.Param) bool { return p.Name == name })
 			}
 			return run.Requirements{
-				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"), Numbers: !k.Comparable(),
+				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"), Unscored: k.Unscored, Numbers: !k.Comparable(),
 				Single: s.Single, Compat: has("compat"),
 			}, true
 		}

@@ -74,7 +74,8 @@ when a run is started or resumed; an empty one restores the default. The command
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl requests them in vain, at no cost
-  SCORE    need not set every field: score -keep, which is added to the line, sets relevant
+  SCORE    need not set every field: score -keep, which is added to the line, sets relevant.
+           Scores do not steer every strategy, and not the default one: evolve -strategies
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
@@ -83,7 +84,7 @@ commit the generation. It does not notice if a stage changes url, which no stage
 stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that found a
-relevant page, according to the steering measure: first for the crawl so far, then, after "now", for
+relevant page, according to the stage score: first for the crawl so far, then, after "now", for
 the last generation. If stderr is a terminal, crawl shows the progress of the current generation.
 Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one line per generation.
 

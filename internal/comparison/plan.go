@@ -61,6 +61,7 @@ type crawler struct {
 	evolve   string   // the command of the strategy, "" for one of evolve
 	score    string   // the command in the place of score, "" for score
 	prior    string   // a file, "" for none
+	scored   bool     // -score or -fitness was given
 }
 
 // A job is a crawl.
@@ -125,6 +126,17 @@ func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 func (p *Plan) Jobs() (names []string) {
 	for _, j := range p.jobs {
 		names = append(names, j.name)
+	}
+	return names
+}
+
+// Unsteered returns the names of the crawlers with scores or a measure of the plan's that do not steer
+// them, because their strategies are among unscored.
+func (p *Plan) Unsteered(unscored []string) (names []string) {
+	for _, c := range p.crawlers {
+		if c.scored && c.evolve == "" && slices.Contains(unscored, c.strategy) && !slices.Contains(names, c.name) {
+			names = append(names, c.name)
+		}
 	}
 	return names
 }
@@ -299,7 +311,7 @@ func (p *Plan) readTrack(words []string) error {
 	}
 	var name []string  // flags in the name of the crawler
 	var flags []string // flags passed to crawl
-	scored, prior := "", ""
+	scored, prior, measured := "", "", false
 	for len(words) > 0 {
 		flag, value, joined := strings.Cut(words[0], "=")
 		words = words[1:]
@@ -321,6 +333,7 @@ func (p *Plan) readTrack(words []string) error {
 			}
 			prior = value
 		}
+		measured = measured || flag == "-score" || flag == "-fitness"
 		if flag != "-score" {
 			flags = append(flags, flag, value)
 		} else if scored = p.score[value]; scored == "" {
@@ -338,7 +351,7 @@ func (p *Plan) readTrack(words []string) error {
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)
 		}
-		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, prior})
+		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, prior, measured})
 	}
 	return nil
 }

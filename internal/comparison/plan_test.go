@@ -106,3 +106,18 @@ func TestWrongLineIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Scores and measures of the plan do not steer every strategy. Commands are the user's, who knows.
+func TestCrawlersThatScoresDoNotSteerAreNamed(t *testing.T) {
+	p, err := readPlan(t, "evolve mine cat\nscore s cat\ntrack K bestfirst niche mine -score s\ntrack K niche -size 4\ntrack Q niche bestfirst -fitness=bm25\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"niche -score s", "niche -fitness bm25"}
+	if got := p.Unsteered([]string{"mine", "niche"}); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := p.Unsteered([]string{"random"}); got != nil {
+		t.Errorf("a strategy that is not compared gives %q", got)
+	}
+}

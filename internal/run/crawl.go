@@ -29,6 +29,7 @@ type Crawl struct {
 	Log      Log
 	Prefix   string // of the names of the commands
 
+	unscored bool   // the score does not steer the crawl
 	steps    Stages // of the steps of a generation, which a steady crawl may have too
 	store    *frontier.Store
 	now      now
@@ -59,11 +60,13 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
 		}
 	}
+	w, _ := requirements(s.Strategy)
+	evolve := c.Stages.find("evolve")
+	c.unscored = w.Unscored && evolve != nil && evolve.Own
 	c.steps = c.Stages
 	if s.Steady {
 		looping := *s
 		looping.Steady = false
-		w, _ := requirements(s.Strategy)
 		c.steps = nil
 		for _, stage := range ownStages(&looping, w, prefix) {
 			switch steady := c.Stages.find(stage.Name); {
@@ -239,7 +242,7 @@ func (c *Crawl) start() error {
 		if s.Partition != "" { // the commits of all partitions say whether the crawl has ended
 		} else if reason == EndInterrupted { // perhaps after the last page: then it ends for another reason
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
-			c.View.Say("finished already: %s; %s, in %s", reason, t.text(), d)
+			c.View.Say("finished already: %s; %s, in %s", reason, c.text(), d)
 			c.View.Say("%s", t.byOperator())
 			if reason != EndEmpty {
 				c.View.Say("hint: more -pages or -generations let it go on")
@@ -816,7 +819,7 @@ func (c *Crawl) end(reason string) error {
 		return err
 	}
 	c.View.Final(c, "done: "+reason)
-	c.View.Say("done: %s; %s, %d generations in %s", reason, c.Totals.text(), c.Totals.Generation, c.Dir)
+	c.View.Say("done: %s; %s, %d generations in %s", reason, c.text(), c.Totals.Generation, c.Dir)
 	c.View.Say("%s", c.Totals.byOperator())
 	if n := c.capturesLeft(); n > 0 {
 		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", n, c.Dir.Path(StagesLog))

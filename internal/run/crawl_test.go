@@ -174,9 +174,9 @@ func FuzzRunFiles(f *testing.F) {
 		}
 		if totals, err := d.LoadTotals(); err == nil {
 			_ = totals.exhausted()
-			_ = totals.text()
 			_ = totals.byOperator()
 			c := &Crawl{Dir: d, Settings: &Settings{}, Totals: totals, View: &View{Out: io.Discard, Screen: io.Discard}}
+			_ = c.text()
 			c.View.begin(c)
 			c.View.Generation(c)
 		}

@@ -114,6 +114,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 			changes = append(changes, "the queries of "+s.Strategy+" are not asked: there is no -search")
 		}
 	}
+	if text := s.unsteered(stages, requirements, before); text != "" {
+		changes = append(changes, text)
+	}
 	if err := s.checkSteady(stages, requirements); err != nil {
 		return nil, err
 	}

@@ -29,15 +29,37 @@ func otherNames(commands map[string]string) []string {
 
 // Requirements is what a strategy requires of the other stages.
 type Requirements struct {
-	Fitness string // the measure: score -fitness
-	Context string // the words around links: parse -context
-	Learn   string // a section of the topic that is learned from the seeds' pages: table or reference
-	Expand  string // the rule by which the topic grows: topic -expand
-	Search  bool   // the strategy emits queries,
-	Queries bool   // or does so with its parameter queries
-	Single  bool   // with -compat, generations of one page
-	Compat  bool   // the strategy has the parameter compat
-	Numbers bool   // its priorities number the choices of a generation
+	Fitness  string // the measure: score -fitness
+	Context  string // the words around links: parse -context
+	Learn    string // a section of the topic that is learned from the seeds' pages: table or reference
+	Expand   string // the rule by which the topic grows: topic -expand
+	Search   bool   // the strategy emits queries,
+	Queries  bool   // or does so with its parameter queries
+	Single   bool   // with -compat, generations of one page
+	Unscored bool   // the score does not steer it
+	Compat   bool   // the strategy has the parameter compat
+	Numbers  bool   // its priorities number the choices of a generation
+}
+
+// unsteered says that scores of the user's, or a measure that was given, do not steer the strategy.
+// It returns "" if they do, or if it was said before.
+func (s *Settings) unsteered(stages Stages, w Requirements, before *Settings) string {
+	if evolve := stages.find("evolve"); !w.Unscored || evolve == nil || !evolve.Own {
+		return ""
+	}
+	score := stages.find("score")
+	scored := score != nil && !score.Own && (before == nil || before.Ran["score"] != score.Command)
+	measured := before == nil && s.Fitness != ""
+	what := "the scores of your command change"
+	switch {
+	case scored && measured:
+		what = "the scores of your command, and -fitness, change"
+	case measured:
+		what = "-fitness changes"
+	case !scored:
+		return ""
+	}
+	return fmt.Sprintf("the score does not steer the strategy %s: %s what is reported, not what is fetched\nhint: -strategy bestfirst follows the score", s.Strategy, what)
 }
 
 // A Stage is the shell command of a stage.

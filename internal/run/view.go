@@ -162,9 +162,13 @@ func perSecond(n int, s float64) string {
 }
 
 // text returns a line about the whole crawl.
-func (t *Totals) text() string {
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d relevant by the measure that steered (self-harvest %s)",
-		t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched))
+func (c *Crawl) text() string {
+	t, measure := c.Totals, "the measure that steered"
+	if c.unscored {
+		measure = "the stage score, which did not steer"
+	}
+	return fmt.Sprintf("%d pages fetched, %d of them failed, %d relevant by %s (self-harvest %s)",
+		t.Fetched, t.Failed, t.Relevant, measure, ratio(t.Relevant, t.Fetched))
 }
 
 // byOperator returns a line with the numbers of pages of each operator, the largest first, and the

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
 )
 
 // kindOf and paramsOf split "kind name=value …".
@@ -166,6 +169,84 @@ func TestPrioritiesOfWaitingAddressesAreNotLowered(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A rescored is a web whose pages and links have other scores.
+type rescored struct{ pages }
+
+func (w rescored) fetch(a Address, generation int) *wire.Record {
+	rec := w.pages.fetch(a, generation)
+	other := func(url string, n *wire.Float) {
+		if n.Kind == wire.Present {
+			*n = wire.Num(float64(fnv64(url+"!")%1000) / 1000)
+		}
+	}
+	other(rec.URL, &rec.Score)
+	if rec.Relevant.Kind == wire.Present {
+		rec.Relevant = wire.False
+		if rec.Score.Or(0) > 0.5 {
+			rec.Relevant = wire.True
+		}
+	}
+	for i := range rec.Links {
+		link := &rec.Links[i]
+		other(link.URL, &link.Score)
+		link.Scores = slices.Clone(link.Scores)
+		for k := range link.Scores {
+			link.Scores[k].Value = link.Score.Or(0)
+		}
+	}
+	return rec
+}
+
+// Scores steer the strategies that are not Unscored, and no others: the other ones choose the same
+// addresses whatever the scores are.
+func TestScoresSteerTheStrategiesThatSaySo(t *testing.T) {
+	order := func(w pages, seeds []Address, variant string) (urls []string) {
+		s, err := New(kindOf(variant), target(t), paramsOf(variant))
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := seeds
+		for g := 1; g <= 12; g++ {
+			for _, a := range batch {
+				s.Visit(w.fetch(a, g))
+			}
+			batch = batch[:0:0]
+			for _, a := range s.Breed(12, rand.New(rand.NewPCG(3, uint64(g)))) {
+				if a.URL != "" {
+					batch = append(batch, a)
+				}
+			}
+			slices.SortStableFunc(batch, func(a, b Address) int { return cmp.Compare(b.Priority, a.Priority) })
+			batch = batch[:min(len(batch), 12)]
+			for _, a := range batch {
+				urls = append(urls, a.URL)
+			}
+		}
+		return urls
+	}
+	for _, kind := range Kinds() {
+		variant := kind.Name
+		if variant == "pagerank" {
+			variant += " topic=true"
+		}
+		same := true
+		for _, w := range []pages{signposts(), worded{random(300, 21)}, promising{random(300, 4)}} {
+			first := []Address{{URL: "http://h0.test/l0"}, {URL: address("0")}, {URL: address("1")}}
+			before := order(w, first, variant)
+			if len(before) < 20 {
+				t.Errorf("%s chose only %d addresses", variant, len(before))
+			}
+			same = same && slices.Equal(before, order(rescored{w}, first, variant))
+		}
+		if kind.Stages.Expand != "" { // the topic grows by scores, so these strategies may use them only there
+			same = false
+		}
+		if same != kind.Unscored {
+			t.Errorf("%s: the order is the same with other scores: %v; Unscored is %v", variant, same, kind.Unscored)
 		}
 	}
 }

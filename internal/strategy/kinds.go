@@ -15,8 +15,9 @@ type Kind struct {
 	// empty if the source was at hand. See PAPERS.md.
 	Reconstructed string
 
-	Stages Stages
-	New    func() Strategy
+	Unscored bool // no score of a page or link steers it: it judges pages itself, or not at all
+	Stages   Stages
+	New      func() Strategy
 }
 
 // Stages lists what a strategy requires of the other stages. An empty field leaves the
@@ -68,25 +69,29 @@ func Kinds() []Kind {
 		// Plain orders.
 		{
 			Name: "breadthfirst", New: newBreadthFirst,
-			Source:  "the plain baseline",
-			Summary: "links in the order of their discovery",
+			Source:   "the plain baseline",
+			Summary:  "links in the order of their discovery",
+			Unscored: true,
 		},
 		{
 			Name: "depthfirst", New: newDepthFirst,
-			Source:  "the plain baseline",
-			Summary: "the newest links first",
+			Source:   "the plain baseline",
+			Summary:  "the newest links first",
+			Unscored: true,
 		},
 		{
 			Name: "random", New: newRandomOrder,
-			Source:  "the plain baseline, by which nAUC is 0",
-			Summary: "links in random order, all equally likely",
+			Source:   "the plain baseline, by which nAUC is 0",
+			Summary:  "links in random order, all equally likely",
+			Unscored: true,
 		},
 
 		// By links alone.
 		{
 			Name: "indegree", New: newInDegree,
-			Source:  "Cho, Garcia-Molina and Page 1998, backlink count",
-			Summary: "links of the most pages first",
+			Source:   "Cho, Garcia-Molina and Page 1998, backlink count",
+			Summary:  "links of the most pages first",
+			Unscored: true,
 		},
 		{
 			Name: "pagerank", New: newPageRank,
@@ -170,8 +175,9 @@ func Kinds() []Kind {
 		// Our own.
 		{
 			Name: "forage", New: newForage,
-			Source:  "this project",
-			Summary: "models of pages and links that are learned during the crawl, weighed by a population that evolves",
+			Source:   "this project",
+			Summary:  "models of pages and links that are learned during the crawl, weighed by a population that evolves",
+			Unscored: true,
 		},
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
