@@ -18,6 +18,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
+	"spoor/internal/archive"
 	"spoor/internal/atomicfile"
 	"spoor/internal/polite"
 	"spoor/internal/run"
@@ -100,7 +101,7 @@ func (f *families) add(c *Crawl, now time.Time) error {
 	f.run = c.Name
 	f.counter("spoor_fetched_pages_total", "Fetched pages, with failures and repetitions, and the cost of queries.", float64(t.Fetched))
 	f.counter("spoor_failed_pages_total", "Fetches that gave no page: errors, and statuses other than 2xx.", float64(t.Failed))
-	f.counter("spoor_relevant_pages_total", "Pages that are relevant by the measure that steers the crawl.", float64(t.Relevant))
+	f.counter("spoor_relevant_pages_total", "Pages that are relevant by the stage score.", float64(t.Relevant))
 	f.counter("spoor_needs_browser_pages_total", "Pages whose text scripts would make.", float64(t.NeedsBrowser))
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
 		f.counter("spoor_errors_total", "Addresses that gave no page, by the error of their record.", float64(t.Errors[kind]), "error", kind)
@@ -178,7 +179,7 @@ func captures(ds run.Dirs) (files int, bytes int64, err error) {
 			return 0, 0, err
 		}
 		for _, e := range entries {
-			if !strings.Contains(e.Name(), ".warc") {
+			if !archive.IsName(e.Name()) { // an index beside it has the name of its archive, and another ending
 				continue
 			}
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {

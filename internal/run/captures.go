@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"spoor/internal/archive"
 )
 
 // capturesLeft returns how many finished captures the command of -warc-done has not taken; 0 without
@@ -13,6 +15,7 @@ func (c *Crawl) capturesLeft() (n int) {
 		return 0
 	}
 	files, err := filepath.Glob(c.Dir.Path(filepath.Join("warc", "crawl-*.warc.*")))
+	files = slices.DeleteFunc(files, func(file string) bool { return !archive.IsName(file) }) // indexes beside them
 	if err != nil || len(files) < 2 {
 		return 0
 	}

@@ -1,0 +1,27 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Indexes lie beside the captures, and are none.
+func TestCapturesLeftAreArchives(t *testing.T) {
+	d := Dir(t.TempDir())
+	if err := os.Mkdir(d.Path("warc"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"crawl-1.warc.gz": "", "crawl-1.warc.gz.cdxj": "", "crawl-2.warc.gz": "", "crawl-2.warc.gz.cdxj": "", "crawl-3.warc.gz": "", "crawl-3.warc.gz.cdxj": "",
+		"crawl.done": "crawl-1.warc.gz\n",
+	} {
+		if err := os.WriteFile(d.Path(filepath.Join("warc", name)), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &Crawl{Dir: d, Settings: &Settings{Live: []string{"-warc-done=true"}}}
+	if n := c.capturesLeft(); n != 1 { // the second: the third one is not finished
+		t.Errorf("%d captures are left, want 1", n)
+	}
+}
