@@ -233,7 +233,9 @@ type options struct {
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	var target *topic.Topic
 	if o.topic != "" {
-		if target, err = topic.Load(o.topic); err != nil {
+		if target, err = topic.Load(o.topic); errors.Is(err, topic.ErrOtherFile) {
+			return filter.Usagef("%w", err)
+		} else if err != nil {
 			return err
 		}
 	}

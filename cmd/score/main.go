@@ -224,7 +224,9 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if o.measures, err = measure.ParseOptions(*norm, *compat); err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
-	if o.topic, err = topic.Load(*name); err != nil {
+	if o.topic, err = topic.Load(*name); errors.Is(err, topic.ErrOtherFile) {
+		return filter.Usagef("%w", err)
+	} else if err != nil {
 		return err
 	}
 	if o.names, err = measure.Choose(*chosen, o.topic, o.measures); err != nil {

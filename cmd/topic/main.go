@@ -164,6 +164,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -363,6 +364,9 @@ func (c *command) runMake() error {
 	t, err := c.topicFromWords()
 	if c.topic != "" {
 		t, err = topic.Load(c.topic)
+	}
+	if errors.Is(err, topic.ErrOtherFile) {
+		return filter.Usagef("%w", err)
 	}
 	if err != nil {
 		return err

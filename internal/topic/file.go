@@ -76,6 +76,10 @@ func layOut(b *bytes.Buffer, value json.RawMessage, indent string) error {
 	return nil
 }
 
+// ErrOtherFile is wrapped by the errors of [Read] and [Load] for a file of another kind. To give one
+// to a command is misuse, and a supervisor need not try it again.
+var ErrOtherFile = errors.New("not a topic file")
+
 // Read reads a topic file and checks that it is consistent. Keywords and table entries
 // written by hand may lack their terms, and sections may be in any order.
 func Read(r io.Reader) (*Topic, error) {
@@ -99,7 +103,7 @@ func Read(r io.Reader) (*Topic, error) {
 		err = fmt.Errorf("its format is %q, not %q", head.Format, Format)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not a topic file: %w\nhint: topic -query \"words\" makes one", err)
+		return nil, fmt.Errorf("%w: %w\nhint: topic -query \"words\" makes one", ErrOtherFile, err)
 	}
 	switch {
 	case head.Version > Version:
