@@ -10,11 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
+	"spoor/internal/run"
 )
 
 // inline makes files of a topic given as words and of seeds given as arguments, and names the run
@@ -64,6 +66,7 @@ func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (re
 	if o.dir == "" {
 		o.dir = nameOf(o.topic)
 	}
+	o.words = o.topic
 	o.topic = filepath.Join(dir, "topic.json")
 	return remove, os.WriteFile(o.topic, topic, 0o600)
 }
@@ -72,7 +75,16 @@ func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (re
 // does not look like the name of one.
 func isWords(topic string) bool {
 	_, err := os.Stat(topic)
-	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json")
+	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json") && !fileName.MatchString(topic)
+}
+
+// fileName matches one word with an extension, which is rather a file whose name was mistyped than the
+// words to look for.
+var fileName = regexp.MustCompile(`^\S+\.\p{L}{2,5}$`)
+
+// topicHint says how to give a topic that is not a file.
+func topicHint(topic string) string {
+	return ": it is a file, as topic -query 'WORDS' writes it, or words\nhint: if you mean words: topic -query " + run.Quote(topic) + " >topic.json, and -topic topic.json"
 }
 
 // nameOf returns the name of a run about words: "crawl-jazz-music".

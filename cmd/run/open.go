@@ -27,9 +27,9 @@ Crawl loops over generations: frontier next | fetch | parse | score | evolve | f
 run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
 same command, or with -run alone.
 
-A topic that is not a file is a query, from which topic -query makes the topic. Addresses without
-a flag are seeds, in addition to those of -seeds. Without -run the directory is named after the
-words: crawl-jazz-music for the topic 'jazz music'.
+A topic that is not a file, and does not look like the name of one, is a query, from which topic
+-query makes the topic. Addresses without a flag are seeds, in addition to those of -seeds.
+Without -run the directory is named after the words: crawl-jazz-music for the topic 'jazz music'.
 
 Which addresses belong to the crawl (frontier add -h describes the rules):
   -include, -exclude PATTERN   as example.org/docs/*, */tag/*, ext:pdf, re:EXPR or a SURT prefix
@@ -100,6 +100,7 @@ interrupted. `
 // opening is the command line of crawl.
 type opening struct {
 	dir, topic, seeds string
+	words             string // that the topic was made from; "" if it was given as a file
 	prior             string
 	off               []string // switches of fetch that are switched off
 	s                 run.Settings
@@ -254,7 +255,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]
 	}
-	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Prior: o.prior, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Words: o.words, Seeds: o.seeds, Prior: o.prior, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
 	for variable, stage := range stageVariables {
 		if command, ok := os.LookupEnv(variable); ok {
 			r.Stages[stage] = command
@@ -346,7 +347,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		}
 	}
 	for _, f := range []struct{ name, what, hint string }{
-		{o.topic, "the topic ", ": it is a file, as topic -query 'WORDS' writes it, or words"},
+		{o.topic, "the topic ", topicHint(o.topic)},
 		{o.seeds, "", seedsHint(o.seeds)},
 		{o.prior, "the prior ", ": it is a file, as evolve -learn writes it"},
 	} {

@@ -24,6 +24,7 @@ import (
 type Request struct {
 	Dir      Dir
 	Topic    string // a file; "" only to resume
+	Words    string // from which the topic was made; "" if the user gave a file
 	Seeds    string // a file
 	Prior    string // a file; "" for none, or the one that the run has
 	Settings Settings
@@ -101,6 +102,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	otherMode := *s
 	otherMode.Steady = !s.Steady
 	stages, changes := resolveStages(own, ownStages(&otherMode, requirements, o.Prefix), file, r.Stages, before)
+	if before == nil && r.Words != "" { // which may be the name of a file, mistyped
+		changes = append(changes, fmt.Sprintf("the topic is the words %q", r.Words))
+	}
 	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
 		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
 	}
