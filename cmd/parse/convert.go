@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -43,8 +44,22 @@ func (c *converters) add(s string) error {
 	case !ok || len(types) == 0 || strings.TrimSpace(command) == "":
 		return errors.New("want TYPE=COMMAND, such as 'application/pdf=pdftotext -q - -'")
 	}
+	if name := strings.Fields(command)[0]; plainName.MatchString(name) && unknownToShell(name) {
+		return fmt.Errorf("there is no command %s: install it, or give its path", name)
+	}
 	c.list = append(c.list, converter{types, command})
 	return nil
+}
+
+// plainName matches the first word of a command if a shell looks for it on the PATH and replaces
+// nothing in it.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.+-]+$`)
+
+// unknownToShell reports whether a word is neither a program nor a command of the shell. Without this
+// check every body of the type would fail, and the command would not.
+func unknownToShell(name string) bool {
+	_, unknown := errors.AsType[*exec.ExitError](exec.Command("sh", "-c", `command -v "$1"`, "sh", name).Run())
+	return unknown
 }
 
 // command returns the command for a media type, in lower case; "" if there is none.

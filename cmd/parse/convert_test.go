@@ -217,3 +217,20 @@ func TestRecipeForOfficeOpenXML(t *testing.T) {
 		t.Errorf("a torn file: %+v", got)
 	}
 }
+
+// A command that does not exist is found before anything is parsed. What only the shell knows may be
+// anything.
+func TestAConverterExists(t *testing.T) {
+	for command, known := range map[string]bool{
+		"cat": true, "/bin/cat -": true, "exec cat": true, "if true; then cat; fi": true, "X=1 cat": true, "$nothing cat": true, "(cat)": true, "'no such' -": true,
+		"./made-later": true, "no-such-converter -": false, " no-such-converter": false,
+	} {
+		err := new(converters).add("application/pdf=" + command)
+		if (err == nil) != known {
+			t.Errorf("%s: got error %v", command, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), ": install it") {
+			t.Errorf("%s: nothing says what to do: %v", command, err)
+		}
+	}
+}
