@@ -484,7 +484,7 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 			return nil, err
 		}
 		if !waiting {
-			c.View.Waiting(nothing.Earliest)
+			c.View.Waiting(nothing.Earliest, c.Totals)
 		}
 		waiting = true
 		for time.Now().Before(nothing.Earliest) {
@@ -496,7 +496,7 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 			if exists(c.Dir.Path(StopFile)) {
 				return nil, c.checkEnd(0)
 			}
-			c.View.Waiting(nothing.Earliest)
+			c.View.Waiting(nothing.Earliest, c.Totals)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Most:          c.most,
 		Keep:          s.Keep,
 		Day:           s.today,
-		Waiting:       func(until time.Time) error { c.View.Waiting(until); return nil },
+		Waiting:       func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
 	}
 	v.Request.N = s.Size
 	if s.Partition != "" {

@@ -75,9 +75,13 @@ func (v *View) Generation(c *Crawl) {
 		t.Generation, t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), t.Last.Hosts, t.Last.Waiting, perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 }
 
-// Waiting shows until when nothing is due.
-func (v *View) Waiting(until time.Time) {
+// Waiting shows until when nothing is due, and which errors there were, since nothing else says why a
+// crawl whose seeds cannot be reached waits.
+func (v *View) Waiting(until time.Time, t *Totals) {
 	text := "nothing is due before " + until.UTC().Format(time.RFC3339) + "; waiting"
+	if errors := t.trouble(); errors != "" && v.Screen == nil { // the block has them
+		text += " (errors so far: " + errors + ")"
+	}
 	switch {
 	case v.Screen != nil:
 		fmt.Fprintf(v.Screen, "\x1b[?7l%s\x1b[K\x1b[?7h\r", text)
@@ -114,13 +118,9 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	for _, h := range t.Harvests {
 		curve.WriteString(string(steps[h*(len(steps)-1)/1000]))
 	}
-	var trouble []string
-	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
-		trouble = append(trouble, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), t.Errors[kind]))
-	}
-	errors := ""
-	if len(trouble) > 0 {
-		errors = "errors: " + strings.Join(trouble, ", ")
+	errors := t.trouble()
+	if errors != "" {
+		errors = "errors: " + errors
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, terminal.Line(c.Settings.Strategy), terminal.Line(v.name))
@@ -134,6 +134,15 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	row("failed", t.Failed, errors)
 	b.WriteString("\x1b[J\x1b[?7h")
 	return b.String()
+}
+
+// trouble returns how often there was which error, as "connect 1, timeout 2".
+func (t *Totals) trouble() string {
+	var words []string
+	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
+		words = append(words, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), t.Errors[kind]))
+	}
+	return strings.Join(words, ", ")
 }
 
 // errorWord returns the name of an error on the terminal. The error budget is no failure: fetch

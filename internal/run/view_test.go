@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/internal/terminal"
 )
@@ -24,5 +25,25 @@ func TestTheLiveViewEscapesNames(t *testing.T) {
 	}
 	if n := strings.Count(left, `\u001b[2J\u009b2J\u202e`); n != 7 {
 		t.Errorf("%d names in %q", n, left)
+	}
+}
+
+// A crawl that waits says which errors there were, with their names escaped.
+func TestAWaitingCrawlSaysItsErrors(t *testing.T) {
+	until := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		errors map[string]int
+		want   string
+	}{
+		{nil, "crawl: nothing is due before 2026-11-26T12:00:00Z; waiting\n"},
+		{map[string]int{"timeout": 2, "connect": 1, "budget": 3}, "crawl: nothing is due before 2026-11-26T12:00:00Z; waiting (errors so far: returned 3, connect 1, timeout 2)\n"},
+	} {
+		var b strings.Builder
+		v := &View{Out: &b}
+		v.Waiting(until, &Totals{Errors: test.errors})
+		v.Waiting(until, &Totals{Errors: test.errors})
+		if b.String() != test.want {
+			t.Errorf("got %q, want %q", b.String(), test.want)
+		}
 	}
 }
