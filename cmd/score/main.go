@@ -256,7 +256,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
 	if n := o.guessed.Load(); n > 0 {
-		filter.Logger(stderr, "score", s.Log).Warn("scores of another program were compared with a threshold of 0.5", "pages", n, "hint", "topic -threshold sets one")
+		filter.Logger(stderr, "score", s.Log).Warn(run.GuessedThreshold, "pages", n, "hint", "topic -threshold sets one")
 	}
 	return err
 }

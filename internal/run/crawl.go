@@ -676,12 +676,16 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	if err := c.Dir.appendLog(line); err != nil {
 		return err
 	}
+	first := c.Totals.Fetched <= c.Totals.Failed
 	c.Totals.add(sum)
 	if err := c.Totals.save(c.Dir); err != nil { // if the process ends before this, LoadTotals rewrites the log from the summaries
 		return err
 	}
 	c.now = now{}
 	c.View.Generation(c)
+	if first && c.Totals.Fetched > c.Totals.Failed && !c.Settings.Steady {
+		c.sayGuessed()
+	}
 	if n := sum.Errors["malformed"]; n > 0 {
 		c.View.Say("a stage made the records of %d pages of generation %d malformed, so these pages are lost; %s names the fields", n, sum.Generation, c.Dir.Path(StagesLog))
 	}
@@ -810,6 +814,21 @@ const (
 	EndNoPage      = "no_page" // a crawl that is resumed after it begins anew
 )
 
+// sayGuessed says that scores of the user's command were compared with a threshold that nobody has set,
+// if stages.log says so: such a crawl often has no relevant page.
+func (c *Crawl) sayGuessed() {
+	if score := c.Stages.find("score"); score == nil || score.Own {
+		return
+	}
+	log, err := readSmall(c.Dir.Path(StagesLog))
+	if err == nil && bytes.Contains(log, []byte(GuessedThreshold)) {
+		c.View.Say("%s, because the topic has none\nhint: topic -threshold sets one", GuessedThreshold)
+	}
+}
+
+// GuessedThreshold is what score logs if it has judged scores of another program by a threshold of its own.
+const GuessedThreshold = "scores of another program were compared with a threshold of 0.5"
+
 // end ends the crawl.
 func (c *Crawl) end(reason string) error {
 	if c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
@@ -821,6 +840,9 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s, %d generations in %s", reason, c.text(), c.Totals.Generation, c.Dir)
 	c.View.Say("%s", c.Totals.byOperator())
+	if c.Settings.Steady { // before its stages end they do not write what they have counted
+		c.sayGuessed()
+	}
 	if n := c.capturesLeft(); n > 0 {
 		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", n, c.Dir.Path(StagesLog))
 	}
