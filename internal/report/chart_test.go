@@ -203,9 +203,9 @@ func TestSteeringNote(t *testing.T) {
 		want         string
 	}{
 		{false, 10, 10, ""},
-		{true, 111, 100, "The measure that steered called 111 pages relevant, the labels 100: it was too lenient."},
-		{true, 110, 100, "The measure that steered called 110 pages relevant, the labels 100: about as many, but not necessarily the same pages."},
-		{true, 89, 100, "The measure that steered called 89 pages relevant, the labels 100: it was too strict."},
+		{true, 111, 100, "The measure of the crawl itself called 111 pages relevant, the labels 100: it was too lenient."},
+		{true, 110, 100, "The measure of the crawl itself called 110 pages relevant, the labels 100: about as many, but not necessarily the same pages."},
+		{true, 89, 100, "The measure of the crawl itself called 89 pages relevant, the labels 100: it was too strict."},
 	} {
 		if got := steeringNote(&Run{Judged: test.judged, SelfRelevant: test.self, Relevant: test.labels}); got != test.want {
 			t.Errorf("%d against %d: %q, want %q", test.self, test.labels, got, test.want)

@@ -105,7 +105,7 @@ func TestPageContent(t *testing.T) {
 		}, []string{"NaN", "judge in its own cause"}},
 		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
 		{"a summary only", []string{"of the 640 reachable relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
-		{"unjudged", []string{"fetches returned a page that is relevant by the measure that steered the crawl. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it"}, []string{"clairvoyant"}},
+		{"unjudged", []string{"fetches returned a page that is relevant by the measure of the crawl itself. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it"}, []string{"clairvoyant"}},
 		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "crawl: relevant 40 10 not relevant 15 35"}, []string{"There are no labels"}},
 		{"several", []string{"2 crawls Side by side", "by its own measure"}, nil},
 		{"not begun", []string{"Nothing has been fetched yet."}, []string{"It has not ended"}},

@@ -31,7 +31,8 @@ const Rest = "…"
 // but valid UTF-8 of bounded length.
 //
 // A page is relevant according to the judge's labels if Judged, and otherwise according to
-// the measure that steered the crawl. SelfRelevant always counts by the latter.
+// the measure of the crawl itself, which need not have steered it. SelfRelevant always counts by
+// the latter.
 type Run struct {
 	Name       string    // of the run directory
 	Topic      string    // the words of the topic; "" if unknown

@@ -61,7 +61,7 @@ func measured(m *Measures) (list []Setting) {
 	add("reachable pages", count(m.Reachable))
 	add("reachable relevant pages", count(m.R))
 	share("harvest", m.Harvest)
-	share("self-harvest, by the measure that steered", m.SelfHarvest)
+	share("self-harvest, by the measure of the crawl itself", m.SelfHarvest)
 	if !math.IsNaN(m.MeanScore) {
 		add("mean score", fixed(m.MeanScore, 3))
 	}
@@ -214,7 +214,7 @@ func lead(r *Run) template.HTML {
 	case r.Fetched == 0:
 		b.WriteString("Nothing has been fetched yet.")
 	case !r.byLabels():
-		fmt.Fprintf(&b, "%s of %s returned a page that is relevant by the measure that steered the crawl.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
+		fmt.Fprintf(&b, "%s of %s returned a page that is relevant by the measure of the crawl itself.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
 		if r.Agreement == nil {
 			b.WriteString(" There are no labels to check it.")
 		}
@@ -244,7 +244,7 @@ func figures(r *Run) []figure {
 	}
 	if !r.byLabels() {
 		list := []figure{
-			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "of what was fetched is relevant, by the measure that steered"},
+			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "of what was fetched is relevant, by the measure of the crawl itself"},
 			{Label: "Relevant pages", Value: count(r.SelfRelevant), Note: "by the same measure"},
 			{Label: "Fetched", Value: count(r.Fetched), Note: spent(r)},
 		}
@@ -261,7 +261,7 @@ func figures(r *Run) []figure {
 	if m == nil {
 		return []figure{harvest,
 			{Label: "Relevant pages", Value: count(r.Relevant), Note: "by labels"},
-			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "by the measure that steered the crawl"},
+			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "by the measure of the crawl itself"},
 			hosts,
 		}
 	}
@@ -656,7 +656,7 @@ func steeringNote(r *Run) string {
 	case self < .9*labels:
 		verdict = "it was too strict"
 	}
-	return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: %s.", plural(r.SelfRelevant, "page", "pages"), count(r.Relevant), verdict)
+	return fmt.Sprintf("The measure of the crawl itself called %s relevant, the labels %s: %s.", plural(r.SelfRelevant, "page", "pages"), count(r.Relevant), verdict)
 }
 
 // glance draws what one of several runs found as a small chart, on one scale for all runs.
