@@ -9,12 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 )
 
-// spoor's own stages, and the worked examples in doc/examples, keep the contract of a stage.
+// spoor's own stages, the worked examples in doc/examples and the strategies in doc/pipelines.md keep the contract of a stage.
 func TestStagesConform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no other programs in a short test")
@@ -30,7 +31,8 @@ func TestStagesConform(t *testing.T) {
 	c.shell(t, `topic -query jazz >topic.json
 echo '{"v":1,"url":"http://a.test/1","title":"jazz","text":"jazz and swing"}' >good.ndjson
 echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >bad.ndjson`)
-	for _, stage := range []struct{ kind, needs, command string }{
+	type stage struct{ kind, needs, command string }
+	stages := []stage{
 		{"parse", "", "parse"},
 		{"score", "", "score -topic topic.json"},
 		{"score", "", "score -topic topic.json -keep"},
@@ -41,7 +43,12 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 		{"score", "/usr/bin/python3", `/usr/bin/python3 "$EXAMPLES/score_sklearn.py" good.ndjson bad.ndjson`},
 		{"evolve", "python3", `python3 "$EXAMPLES/evolve_directories.py"`},
 		{"parse", "node", `node "$EXAMPLES/parse.mjs"`},
-	} {
+	}
+	for _, command := range shownStrategies(t, c) {
+		program, _, _ := strings.Cut(command, " ")
+		stages = append(stages, stage{"evolve", program, command})
+	}
+	for _, stage := range stages {
 		t.Run(stage.command, func(t *testing.T) {
 			if stage.needs != "" {
 				if _, err := exec.LookPath(stage.needs); err != nil {
@@ -70,6 +77,30 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 			t.Errorf("%v: %s", err, out)
 		}
 	})
+}
+
+// shownStrategies writes the files that doc/pipelines.md shows, and returns the commands that it runs in
+// place of evolve.
+func shownStrategies(t *testing.T, c *crawl) (commands []string) {
+	text, err := os.ReadFile("doc/pipelines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, evolve := regexp.MustCompile(`^cat >\w+\.(jq|py) <<'END'\n`), regexp.MustCompile(`^EVOLVE='(.*?)' `)
+	for _, s := range sessions("doc/pipelines.md", string(text)) {
+		for _, typed := range s.commands {
+			if file.MatchString(typed.text) {
+				c.shell(t, typed.text)
+			}
+			if m := evolve.FindStringSubmatch(typed.text); m != nil {
+				commands = append(commands, m[1])
+			}
+		}
+	}
+	if len(commands) < 2 {
+		t.Fatalf("doc/pipelines.md has the strategies %q", commands)
+	}
+	return commands
 }
 
 // A chat is an endpoint that rates pages by their length. It refuses every third request.
