@@ -85,16 +85,13 @@ var cases = []testCase{
 func (t *Tester) try(ctx context.Context, run func(*Tester, *program) error) error {
 	ctx, cancel := context.WithTimeout(ctx, t.Time)
 	defer cancel()
-	p, err := start(ctx, t.Command)
+	p, err := t.start(ctx)
 	if err != nil {
 		return err
 	}
 	err = run(t, p)
 	cancel()
 	p.close()
-	if errors.Is(err, errSlow) {
-		err = fmt.Errorf("%w within %v", err, t.Time)
-	}
 	if err != nil && len(p.messages.kept) > 0 {
 		err = fmt.Errorf("%w\nits last message: %s", err, lastLine(string(p.messages.kept)))
 	}
@@ -109,6 +106,7 @@ func lastLine(s string) string {
 // A program is a running command.
 type program struct {
 	ctx      context.Context
+	limit    time.Duration // of the case
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      io.ReadCloser
@@ -125,8 +123,8 @@ type line struct {
 	err  error
 }
 
-func start(ctx context.Context, command []string) (*program, error) {
-	p := &program{ctx: ctx, cmd: exec.Command(command[0], command[1:]...), lines: make(chan line, 1000), ended: make(chan struct{})}
+func (t *Tester) start(ctx context.Context) (*program, error) {
+	p := &program{ctx: ctx, limit: t.Time, cmd: exec.Command(t.Command[0], t.Command[1:]...), lines: make(chan line, 1000), ended: make(chan struct{})}
 	p.cmd.Stderr = &p.messages
 	procgroup.Lead(p.cmd, syscall.SIGKILL)
 	p.cmd.WaitDelay = time.Second
@@ -211,7 +209,7 @@ func (p *program) next() (record, error) {
 		}
 		return r, nil
 	case <-p.ctx.Done():
-		return nil, errSlow
+		return nil, fmt.Errorf("%w within %v", errSlow, p.limit)
 	}
 }
 
@@ -449,7 +447,7 @@ func (t *Tester) marks(p *program) error {
 		for {
 			r, err := p.next()
 			if errors.Is(err, errSlow) {
-				return fmt.Errorf("after %d records and a mark, a line without url, %d records and no mark came back: %w\nhint: write it after all records before it, and flush; jq --unbuffered, python3 -u", len(urls), len(list), err)
+				return fmt.Errorf("after %d records and a mark, a line without url, %d records and no mark came back: %w\nhint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do", len(urls), len(list), err)
 			}
 			if err != nil {
 				return err
@@ -548,6 +546,8 @@ func (t *Tester) scored(p *program) error {
 	switch {
 	case !isNumber || err != nil || score < 0:
 		return fmt.Errorf("the score of a page is %v\nhint: a number from 0", list[0]["score"])
+	case list[0]["relevant"] == nil:
+		return errors.New("relevant is <nil>\nhint: true or false; or put `score -keep` after it, as crawl does")
 	case !isBool:
 		return fmt.Errorf("relevant is %v\nhint: true or false", list[0]["relevant"])
 	case list[1]["relevant"] == true:
@@ -594,7 +594,7 @@ func (t *Tester) repeated(p *program) error {
 	if err != nil {
 		return err
 	}
-	again, err := start(p.ctx, t.Command)
+	again, err := t.start(p.ctx)
 	if err != nil {
 		return err
 	}

@@ -76,4 +76,44 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// Messages end with one line that says what to do.
+func TestHints(t *testing.T) {
+	for _, program := range []string{"grep", "jq"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
+		}
+	}
+	for _, test := range []struct {
+		stage                 Stage
+		command, failed, want string
+	}{
+		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1'`, "pages have a score and are relevant or not; failures are not",
+			"relevant is <nil>\nhint: true or false; or put `score -keep` after it, as crawl does"},
+		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1 | .relevant = "no"'`, "pages have a score and are relevant or not; failures are not",
+			"relevant is no\nhint: true or false"},
+		{Any, `grep '^{' || true`, "a mark comes back at once, after the records before it",
+			"after 2 records and a mark, a line without url, 0 records and no mark came back: it has not answered within 200ms\n" +
+				"hint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do"},
+		{Any, `sleep 5`, "a line that is no record costs only itself",
+			"it has not answered within 200ms\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'"},
+	} {
+		t.Run(test.command, func(t *testing.T) {
+			t.Parallel()
+			tester := Tester{Stage: test.stage, Command: []string{"bash", "-c", test.command}, Time: 200 * time.Millisecond}
+			if test.stage == Score {
+				tester.Time = 20 * time.Second
+			}
+			got := ""
+			tester.Run(t.Context(), func(r Result) {
+				if r.Name == test.failed && r.Err != nil {
+					got = r.Err.Error()
+				}
+			})
+			if got != test.want {
+				t.Errorf("%s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
