@@ -180,9 +180,11 @@
 // order in which they are done. robots.txt comes from the web.
 //
 // With -all, fetch reads no addresses and writes a record for every response in the
-// archives, in the order of the files, except revisits. One archive may be stdin
-// (-archive -), unless it is a WACZ. A fault in an archive affects only the records in that
-// place: each is reported, and the last line on stderr counts them.
+// archives, in the order of the files, except revisits. The last line on stderr counts those
+// (revisits); warc cat URL prints a revisit with the body of its original, and so does fetch
+// when it reads its address. One archive may be stdin (-archive -), unless it is a WACZ. A
+// fault in an archive affects only the records in that place: each is reported, and the last
+// line on stderr counts them.
 //
 // # Record
 //
@@ -284,7 +286,8 @@ fetch the rules of the crawl.
 From archives (-archive) it answers in the order of the addresses. An address that
 they do not hold has the error not_archived, or is requested from the web
 (-archive-first).
-With -all it writes everything they hold.
+With -all it writes every response that they hold, except revisits, which it only
+counts (warc cat URL prints one with the body of its original).
 
 Errors: robots dns connect tls timeout http too_large not_archived
 blocked_address bad_url redirect_loop scope_redirect unsupported_type budget, and with
@@ -473,6 +476,8 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
+	revisits := int64(0)
+	c.Revisit = func() { revisits++ }
 	records, err := c.Responses(stdin, c.status)
 	if err != nil {
 		return err
@@ -500,7 +505,11 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
-	tally.Close()
+	var notes []slog.Attr
+	if revisits > 0 {
+		notes = append(notes, slog.Int64("revisits", revisits))
+	}
+	tally.Close(notes...)
 	switch n := tally.Skipped["fault"]; {
 	case failed != nil || n == 0:
 		return failed
@@ -523,7 +532,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		return err
 	})
 	fs.BoolVar(&c.archiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
-	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives")
+	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives, except revisits")
 	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any; +TYPES adds to the default (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
 	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable. If this flag is given, robots.txt is cached there too, and several runs may share it")

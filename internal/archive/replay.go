@@ -612,6 +612,8 @@ func (s *scratch) keep(memory *[]byte, used []byte) {
 type Filter struct {
 	MIME   []string // see [ParseMediaTypes]; empty: any
 	Status []int    // empty: any
+
+	Revisit func() // is called for each revisit, which is passed over; nil: nothing is
 }
 
 func (f *Filter) takes(r *Response) bool {
@@ -727,6 +729,9 @@ func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool
 // page returns the page in a record, nil if there is none that the filter selects.
 func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
 	kind := rec.Type()
+	if kind == "revisit" && filter.Revisit != nil {
+		filter.Revisit()
+	}
 	if kind != "response" && kind != "resource" {
 		return nil, nil
 	}

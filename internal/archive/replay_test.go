@@ -253,6 +253,11 @@ func TestAllOrder(t *testing.T) {
 			t.Errorf("%+v: %s\nwant %s", c.filter, got, c.want)
 		}
 	}
+	revisits := 0
+	all(Filter{Status: []int{404}, Revisit: func() { revisits++ }})
+	if revisits != 1 {
+		t.Errorf("%d revisits, want 1", revisits)
+	}
 	for page := range All([]string{b}, Filter{}, Limits{}) {
 		if string(page.Body) != "1" {
 			t.Error("went on when it should have stopped")

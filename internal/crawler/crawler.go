@@ -101,6 +101,9 @@ type Options struct {
 	// Fault is called with every part of an archive that cannot be read.
 	Fault func(archive string, err error)
 
+	// Revisit is called with every revisit that Responses passes over, unless it is nil.
+	Revisit func()
+
 	// Warn reports an event that the operator should know about, as log/slog's Warn does.
 	// It may be called from several goroutines.
 	Warn func(msg string, keysAndValues ...any)
