@@ -76,6 +76,7 @@ include and exclude, and a SURT prefix alone as include. Patterns:
     re:EXPR                                          a regular expression of Go, anywhere
                                                      in the URL
     http://(org,example,  (org,example,)/docs        SURT prefixes, for http and https
+    (org,example,:8080)/  (127.0.0.1:8080)/          the same with a port
 
 Seeds need no include rule, and have no depth; exclude rules and the scheme apply to
 them. Add the seeds first, or together with the other URLs. frontier skipped lists

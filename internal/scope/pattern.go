@@ -276,6 +276,9 @@ func compileSURT(pattern string) (func(*target) bool, error) {
 			name, port, hasPort = host[:i+1], host[i+2:], true
 		}
 	}
+	if number, ended := strings.CutSuffix(port, ","); ended { // no label follows a port
+		port, closed = number, true
+	}
 	// Heritrix ends the last label with a comma; indexes do not.
 	if strings.Contains(name, ",") && !strings.HasSuffix(name, ",") && (bare || closed || hasPort) {
 		name += ","

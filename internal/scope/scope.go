@@ -33,6 +33,8 @@
 //	http://(org,example,    a SURT prefix, as in Heritrix: example.org and all hosts below it
 //	(org,example,)/docs     only example.org, and paths that begin with /docs
 //	org,example)/docs       the same
+//	(org,example,:8080)/    only example.org with this port; an IP address is not reversed, as in
+//	                        (127.0.0.1:8080)/
 //
 // A pattern with a path matches all of it: example.org/docs/ is one URL. A star in a host does not
 // match a slash, so that a URL of another host cannot imitate one. URLs and patterns are compared in

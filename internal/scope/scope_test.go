@@ -130,6 +130,13 @@ var decisions = []struct {
 	{"http://(org,example,)/", "http://example.org:80/", 1, InScope, ""},
 	{"http://(org,example,)/", "http://example.org./", 1, InScope, ""},
 	{"http://(127.0.0.1)/", "http://127.0.0.1/a", 1, InScope, ""},
+	{"http://(127.0.0.1:8078)/", "http://127.0.0.1:8078/a", 1, InScope, ""},
+	{"http://(127.0.0.1:8078,)/", "http://127.0.0.1:8078/a", 1, InScope, ""},
+	{"http://(127.0.0.1:8078,", "http://127.0.0.1:8078/a", 1, InScope, ""},
+	{"http://(127.0.0.1:807,", "http://127.0.0.1:8078/a", 1, NotIn, "no include rule matches"},
+	{"http://([::1]:8078,)/", "http://[::1]:8078/a", 1, InScope, ""},
+	{"http://(org,example:8080,)/", "http://example.org:8080/", 1, InScope, ""},
+	{"http://(org,example:8080,)/", "http://www.example.org:8080/", 1, NotIn, "no include rule matches"},
 	{"http://(org,example,user@)/", "http://user@example.org/", 1, NotIn, "no include rule matches"},
 	{"exclude http://(org,example,)/a", "https://example.org/a", 1, Excluded, "exclude http://(org,example,)/a"},
 
