@@ -108,6 +108,16 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		}
 	}
 
+	pages, err := filepath.Glob(filepath.Join(dir, "share", "man", "man?", "*"))
+	if err != nil || len(pages) == 0 {
+		t.Errorf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if text, err := os.ReadFile(page); err != nil || regexp.MustCompile(`go\s+doc`).Match(text) {
+			t.Errorf("%s: %v, or it refers to the source", filepath.Base(page), err)
+		}
+	}
+
 	t.Run("render", func(t *testing.T) { renderManuals(t, filepath.Join(dir, "share", "man")) })
 	t.Run("bash", func(t *testing.T) { completeInBash(t, dir) })
 	t.Run("uninstall", func(t *testing.T) {

@@ -91,7 +91,10 @@ func load(bin string) (commands []command, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c := parse(page)
+		c, err := parse(page)
+		if err != nil {
+			return nil, err
+		}
 		if c.name != name {
 			return nil, fmt.Errorf("%s -h does not begin with %q but with %.40q", e.Name(), name+" - ", page)
 		}
@@ -100,7 +103,10 @@ func load(bin string) (commands []command, err error) {
 			if err != nil {
 				return nil, err
 			}
-			s := parse(page)
+			s, err := parse(page)
+			if err != nil {
+				return nil, err
+			}
 			if m := regexp.MustCompile(`(?m)^ *` + sub + ` {2,}(.+)$`).FindStringSubmatch(c.text); m != nil {
 				s.summary = m[1]
 			}
@@ -124,9 +130,17 @@ func load(bin string) (commands []command, err error) {
 
 var optionLine = regexp.MustCompile(`^  -(\S+) ?([^\t]*)(?:\t(.*))?$`)
 
+// source finds references to the source, which the reader of a manual page may not have.
+var source = regexp.MustCompile(`\s+(More|See also):\s+go doc \./cmd/\w+\.?|\s+go doc \./cmd/\w+ (has the full manual|describes all details)\.` +
+	`|\s+\(go doc \./cmd/\w+\)|, see go doc \./cmd/\w+|; go doc \./cmd/\w+ explains them`)
+
 // parse reads the output of -h: name and summary, usage, text, and the flags as package flag
-// prints them.
-func parse(page string) (c command) {
+// prints them. It drops references to the source.
+func parse(page string) (c command, err error) {
+	page = source.ReplaceAllString(page, "")
+	if i := strings.Index(page, "go doc"); i >= 0 {
+		return c, fmt.Errorf("unknown reference to the source: %.60q", page[max(0, i-20):])
+	}
 	text, flags, _ := strings.Cut(page, "\n\nFlags:\n")
 	title, text, _ := strings.Cut(text, "\n\nUsage: ")
 	c.name, c.summary, _ = strings.Cut(title, " - ")
@@ -140,7 +154,7 @@ func parse(page string) (c command) {
 			o.usage = strings.TrimSpace(o.usage + " " + strings.TrimSpace(line))
 		}
 	}
-	return c
+	return c, nil
 }
 
 // subcommands returns the subcommands: those that the usage names or, if it says COMMAND, those
