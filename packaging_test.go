@@ -135,6 +135,66 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	})
 }
 
+// The Debian package has what its units name, and is the same when it is made again.
+func TestDebianPackage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles all commands")
+	}
+	dpkg, err := exec.LookPath("dpkg-deb")
+	if err != nil {
+		need(t, "dpkg-deb")
+	}
+	path := t.TempDir() // xz would take a minute
+	if err := os.WriteFile(filepath.Join(path, "dpkg-deb"), []byte("#!/usr/bin/env bash\nexec "+dpkg+` "${@/#-Zxz/-Znone}"`+"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "tool", "-modfile=tools.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
+		need(t, "go-md2man: "+string(out))
+	}
+	made := func() string {
+		dir := t.TempDir()
+		pack := exec.Command("scripts/package", "deb", dir)
+		pack.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
+		if out, err := pack.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "spoor_*.deb"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%q, %v", found, err)
+		}
+		return found[0]
+	}
+	one, two := made(), made()
+	if out, err := exec.Command("cmp", one, two).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	list, err := exec.Command("dpkg-deb", "--contents", one).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents, err := filepath.Glob("doc/*.md")
+	if err != nil || len(documents) == 0 {
+		t.Fatal(documents, err)
+	}
+	for _, name := range append(documents, "README.md", "CHANGELOG.md", "copyright") {
+		if !strings.Contains(string(list), " ./usr/share/doc/spoor/"+filepath.ToSlash(name)+"\n") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	if !regexp.MustCompile(`(?m)^drwxr-xr-x root/root .* \./etc/spoor/$`).Match(list) {
+		t.Error("/etc/spoor is missing")
+	}
+	unit, err := os.ReadFile("packaging/systemd/spoor@.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`/usr/\S+`).FindAllString(string(unit), -1) {
+		if !strings.Contains(string(list), " ."+name+"\n") {
+			t.Errorf("the unit names %s, which is missing", name)
+		}
+	}
+}
+
 // systemd accepts the units, with the commands in another directory.
 func TestUnitsAreValid(t *testing.T) {
 	if runtime.GOOS != "linux" {
