@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -112,6 +113,9 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	tables, err := judge.Compare(results, o)
+	if errors.Is(err, judge.ErrDiffer) && slices.ContainsFunc(results, func(r *judge.Result) bool { return r.Name == runName("-") }) {
+		err = fmt.Errorf("%w\nhint: give summaries as files: a result without a name is called by its file or directory", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -135,6 +135,9 @@ func Compare(results []*Result, o CompareOptions) ([]*Table, error) {
 	return tables, nil
 }
 
+// ErrDiffer is wrapped by the error of [Compare] if two results of the same run have other values.
+var ErrDiffer = errors.New("they differ")
+
 // group sorts results by track, name and place.
 func group(results []*Result) (map[string]map[string]runs, error) {
 	tracks := map[string]map[string]runs{}
@@ -158,7 +161,7 @@ func group(results []*Result) (map[string]map[string]runs, error) {
 		if !there {
 			all[at] = slices.Insert(all[at], i, r)
 		} else if !agree(all[at][i], r) {
-			return nil, fmt.Errorf("there are two results of %s for %s from %s with seed %d, and they differ", r.Name, r.Topic, r.Seeds, r.Seed)
+			return nil, fmt.Errorf("there are two results of %s for %s from %s with seed %d, and %w", r.Name, r.Topic, r.Seeds, r.Seed, ErrDiffer)
 		}
 	}
 	return tracks, nil
