@@ -398,8 +398,12 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	}
 	ref := newReferral(c, rec)
 	original, ok := r.original(&ref)
+	named := cmp.Or(ref.url, ref.id, c.Digest)
+	if !ok && named == "" {
+		return page, fmt.Errorf("%w: the original of the revisit that %s has at byte %d, which names none", ErrNotArchived, page.Filename, c.Offset)
+	}
 	if !ok || depth == maxRevisits {
-		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, cmp.Or(ref.url, ref.id, c.Digest))
+		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, named)
 	}
 	first, err := r.read(s, original, depth+1)
 	if first == nil || first.Response == nil {
