@@ -180,7 +180,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := exchange.CheckName(c.crawl); err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
-	c.logger = filter.Logger(stderr, "exchange "+name, c.log)
+	c.logger = filter.Logger(stderr, strings.TrimSpace("exchange "+name+" "+c.partition.String()), c.log)
 	c.servers.Name = strings.TrimSpace("spoor exchange " + name + " " + c.crawl + " " + c.partition.String())
 	var err error
 	if c.stream, err = exchange.Connect(c.servers, c.crawl); err != nil {
