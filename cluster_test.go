@@ -535,7 +535,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
 		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
 		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not a name", 1},
-		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, the prior or a flag that all nodes share is another one", 1},
+		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, the prior, or a flag that all nodes share (doc/cluster.md) is another one", 1},
 		"more pages":        {[]string{"-run", "a", "-pages", "40"}, "pages was 30 and is 40", 2},
 		"pages that join":   {append(slices.Clone(join), "-run", "n12", "-archive", archive, "-pages", "50"), "pages was 30 and is 50", 2},
 		"other partitions":  {[]string{"-run", "a", "-partitions", "9"}, "partitions was 2 and is 9", 2},
@@ -643,7 +643,7 @@ func TestServersOfTheManual(t *testing.T) {
 		if bytes.Contains(words, []byte("JetStream cluster new metadata leader")) {
 			t.Fatal("a server with the certificate of a crawl has joined the others")
 		}
-		if bytes.Count(words, []byte("Router connection closed: Read Error")) > 100 {
+		if bytes.Count(words, []byte("Router connection closed: Read Error")) > 20 {
 			break
 		}
 		if time.Since(begun) > 30*time.Second {
@@ -699,9 +699,9 @@ func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
 	}
 	c := &clusterCrawl{crawl: newCrawl(t, "bestfirst"), servers: startServers(t), name: "killed", nodes: map[string]*node{}}
 	c.join(t, "a")
-	begun, killed := time.Now(), false
-	c.finish(t, begun.Add(time.Minute), func() {
-		if killed || time.Since(begun) < 2*time.Second { // in the middle of the crawl
+	killed := false
+	c.finish(t, time.Now().Add(time.Minute), func() {
+		if killed {
 			return
 		}
 		passes := slices.DeleteFunc(c.processes("a"), func(pid int) bool {

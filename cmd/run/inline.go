@@ -78,9 +78,9 @@ func isWords(topic string) bool {
 	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json") && !fileName.MatchString(topic)
 }
 
-// fileName matches one word with an extension, which is rather a file whose name was mistyped than the
-// words to look for.
-var fileName = regexp.MustCompile(`^\S+\.\p{L}{2,5}$`)
+// fileName matches one word with an extension of files of topics or words, or nearly so: it is rather a
+// file whose name was mistyped than the words to look for.
+var fileName = regexp.MustCompile(`^\S+\.(j[a-z]?son?|jsn|ndjson|te?xt|gz|zst|csv|ya?ml)$`)
 
 // topicHint says how to give a topic that is not a file.
 func topicHint(topic string) string {

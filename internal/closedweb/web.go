@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,17 +55,16 @@ func (w *Web) FindRecord(rec *wire.Record) PageID {
 type Seeds struct {
 	Pages   []int32 // without duplicates
 	Unknown int     // addresses that are not in the web
-	Digest  string  // 8 hexadecimal digits of the SHA-256 of the sorted addresses, without the unknown ones
+	Digest  string  // 8 hexadecimal digits of the SHA-256 of the sorted addresses, one for each page
 }
 
 // ReadSeeds reads the addresses or records of seeds.
 func (w *Web) ReadSeeds(r *wire.Reader) (*Seeds, error) {
-	seeds, seen, addresses := new(Seeds), map[int32]bool{}, []string(nil)
+	seeds, addresses := new(Seeds), map[int32]string{}
 	var rec wire.Record
 	for {
 		if err := r.Read(&rec); errors.Is(err, io.EOF) {
-			slices.Sort(addresses)
-			sum := sha256.Sum256([]byte(strings.Join(addresses, "\n")))
+			sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(maps.Values(addresses)), "\n")))
 			seeds.Digest = hex.EncodeToString(sum[:4])
 			return seeds, nil
 		} else if err != nil {
@@ -73,11 +73,17 @@ func (w *Web) ReadSeeds(r *wire.Reader) (*Seeds, error) {
 		if rec.URL == "" {
 			continue // a query
 		}
-		if page := w.Find(rec.URL).Page; page == judge.None {
+		page := w.Find(rec.URL).Page
+		if page == judge.None {
 			seeds.Unknown++
-		} else if !seen[page] {
-			seen[page] = true
-			seeds.Pages, addresses = append(seeds.Pages, page), append(addresses, rec.URL)
+			continue
+		}
+		before, seen := addresses[page]
+		if !seen {
+			seeds.Pages = append(seeds.Pages, page)
+		}
+		if !seen || rec.URL < before {
+			addresses[page] = rec.URL
 		}
 	}
 }

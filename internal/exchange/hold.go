@@ -67,7 +67,7 @@ type Holder struct {
 	Node       string
 	Partitions int
 	TTL        time.Duration               // of the lease of a node; partitions have no leases of their own
-	Check      func(context.Context) error // returns a problem that is coming, once; may be nil
+	Check      func(context.Context) error // returns a problem that is coming, or the end; may be nil
 	Log        run.Log
 }
 
@@ -84,7 +84,7 @@ const (
 	mostFailures   = 10          // of a partition in a row
 	longEnough     = time.Minute // a command that has run for this long has not failed at once
 	longestBackoff = time.Minute // before a command is started again
-	mostHopeless   = 5           // errors of Check in a row that waiting does not mend
+	hopelessLimit  = 2           // leases for which Check returns errors that waiting does not mend
 	leaveLimit     = 40          // leases that the last commits of a node that leaves may take
 )
 
@@ -96,8 +96,8 @@ type holder struct {
 	begun    time.Time
 	renewed  time.Time // the last time
 	warned   bool
-	checked  bool // and logged what was wrong
-	hopeless int  // errors of checks in a row that waiting does not mend
+	checked  bool      // and logged what was wrong
+	hopeless time.Time // since when checks return errors that waiting does not mend; zero: they do not
 	nodes    []string
 }
 
@@ -185,8 +185,8 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 	return done, nil
 }
 
-// check logs, once, what will soon be wrong. An error that waiting does not mend is returned if it is found
-// several times, because servers that have just been started may not know everything yet.
+// check logs, once, what will soon be wrong. An error that waiting does not mend is returned if it stays,
+// because servers that have just been started may not know everything yet.
 func (h *holder) check(ctx context.Context) error {
 	if h.Check == nil {
 		return nil
@@ -194,7 +194,10 @@ func (h *holder) check(ctx context.Context) error {
 	err := h.Check(ctx)
 	switch {
 	case errors.Is(err, errPermanent):
-		if h.hopeless++; h.hopeless == mostHopeless {
+		if h.hopeless.IsZero() {
+			h.hopeless = time.Now()
+		}
+		if time.Since(h.hopeless) >= hopelessLimit*h.TTL {
 			return err
 		}
 		return nil
@@ -202,7 +205,7 @@ func (h *holder) check(ctx context.Context) error {
 		h.Log.Warn("the crawl will soon wait", "err", err)
 		h.checked = true
 	}
-	h.hopeless = 0
+	h.hopeless = time.Time{}
 	return nil
 }
 

@@ -15,7 +15,7 @@ type Status struct {
 	Partitions []PartitionStatus `json:"partitions"`
 	Nodes      []string          `json:"nodes"`                // that run the crawl now
 	Over       bool              `json:"over"`                 // all partitions are done
-	Leaderless bool              `json:"leaderless,omitempty"` // fewer than half of the servers answer; then Nodes is empty
+	Leaderless bool              `json:"leaderless,omitempty"` // half of the servers or fewer answer; then Nodes is empty
 	Spent      int               `json:"spent"`
 	Relevant   int               `json:"relevant"`
 	Digest     string            `json:"digest"`             // of all commits that count

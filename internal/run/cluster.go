@@ -71,7 +71,7 @@ func (s *Settings) SaveShared(d Dir) error {
 	if err := shared.Join(s, nil); err != nil {
 		return err
 	}
-	shared.Live = s.decisive()
+	shared.Live = decisive(s.Live)
 	return shared.save(d)
 }
 
@@ -79,14 +79,14 @@ func (s *Settings) SaveShared(d Dir) error {
 var decisiveFlags = strings.Fields("allow-private allow-port insecure mime max-body sitemaps")
 
 // decisive returns the values of these flags, which all nodes must have the same.
-func (s *Settings) decisive() (values []string) {
-	if s.Closed() {
-		return nil
-	}
+func decisive(live []string) (values []string) {
 	for _, name := range decisiveFlags {
 		var given []string
-		for _, f := range s.Live {
-			if flag, value, _ := strings.Cut(f, "="); flag == "-"+name {
+		for _, f := range live {
+			switch flag, value, _ := strings.Cut(strings.TrimPrefix(f, "-"), "="); {
+			case flag != name:
+			case value == "default": // f is a value that decisive has returned
+			default:
 				given = append(given, cmp.Or(value, "on"))
 			}
 		}
@@ -96,8 +96,20 @@ func (s *Settings) decisive() (values []string) {
 	return values
 }
 
-// CheckShared compares what all nodes share of a run with what the first node has published, in the
-// directory published.
+// fetchesLike returns an error if the flags of fetch that decide what the crawl can fetch are others than
+// those of s, which are of a node, or what decisive has returned.
+func (s *Settings) fetchesLike(live []string) error {
+	was, is := decisive(s.Live), decisive(live)
+	for i := range was {
+		if was[i] != is[i] {
+			return faultf(statusMisuse, "the crawl %s fetches with %s, and this node would with %s\nhint: give all nodes the same of the flags -%s: what one node refuses is lost to the crawl", s.Crawl, was[i], is[i], strings.Join(decisiveFlags, ", -"))
+		}
+	}
+	return nil
+}
+
+// CheckShared compares the files that all nodes share with those that the first node has published, in
+// the directory published.
 func (d Dir) CheckShared(s *Settings, published Dir) error {
 	for _, name := range sharedFiles {
 		want, err := readShared(published, name)
@@ -106,15 +118,6 @@ func (d Dir) CheckShared(s *Settings, published Dir) error {
 		}
 		if got, err := readShared(d, name); err != nil || !bytes.Equal(got, want) {
 			return cmp.Or(err, faultf(statusMisuse, "%s is not that of the crawl %s\nhint: copy the file of another node; another topic or scope needs another crawl", d.Path(name), s.Crawl))
-		}
-	}
-	shared, err := published.LoadSettings()
-	if err != nil || shared == nil {
-		return err
-	}
-	for i, value := range s.decisive() {
-		if i < len(shared.Live) && shared.Live[i] != value { // crawls of the first release lack them
-			return faultf(statusMisuse, "the crawl %s fetches with %s, and this node with %s\nhint: give all nodes the same of the flags -%s: what one node refuses is lost to the crawl", s.Crawl, shared.Live[i], value, strings.Join(decisiveFlags, ", -"))
 		}
 	}
 	return nil
@@ -141,6 +144,11 @@ func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	isGiven := func(key string) bool { return given[key] && !slices.Contains(local, key) }
 	if others.Content != s.Content && given != nil {
 		return faultf(statusMisuse, "the crawl %s was begun with archives of the digest %s, and here it is %s\nhint: -archive takes copies of the same files on all nodes, and a crawl of the live web has none", others.Crawl, cmp.Or(others.Content, "none"), cmp.Or(s.Content, "none"))
+	}
+	if given != nil && len(others.Live) > 0 { // earlier versions did not publish them
+		if err := others.fetchesLike(s.Live); err != nil {
+			return err
+		}
 	}
 	if words := append(others.differences(s, isGiven), others.changes(s, given)...); len(words) > 0 {
 		return faultf(statusMisuse, "the crawl %s was begun with other settings: %s\nhint: leave them out to join it; another crawl needs another -name", others.Crawl, words[0])

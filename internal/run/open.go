@@ -180,6 +180,15 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			words = append(words, otherTopic)
 		}
 	}
+	if before.inCluster() && r.Given["live"] {
+		live := r.Settings.Live
+		if !full {
+			live = mergeFlags(before.Live, live, r.Off)
+		}
+		if err := before.fetchesLike(live); err != nil {
+			return nil, err
+		}
+	}
 	if len(words) > 0 {
 		totals, _, err := d.readTotals()
 		if err != nil {

@@ -165,3 +165,36 @@ func TestFirstLines(t *testing.T) {
 		}
 	}
 }
+
+// A node joins only with the flags of fetch that decide what the crawl can fetch.
+func TestNodesFetchAlike(t *testing.T) {
+	first := &Settings{Cluster: Cluster{Crawl: "jazz"}, Strategy: "niche", Live: []string{"-allow-private", "-allow-port=81", "-allow-port=80", "-delay=1s", "-contact=a@b.c"}}
+	dir := Dir(t.TempDir())
+	if err := first.SaveShared(dir); err != nil {
+		t.Fatal(err)
+	}
+	shared, err := dir.LoadSettings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		live []string
+		want string // "": it joins
+	}{
+		{[]string{"-allow-port=80", "-allow-port=81", "-allow-private"}, ""},
+		{[]string{"-allow-port=80", "-allow-port=81", "-allow-private", "-delay=9s", "-proxy=http://p:1"}, ""},
+		{[]string{"-allow-port=80", "-allow-port=81"}, "fetches with allow-private=on, and this node would with allow-private=default"},
+		{[]string{"-allow-port=80", "-allow-private"}, "fetches with allow-port=80,81, and this node would with allow-port=80"},
+		{[]string{"-allow-port=80", "-allow-port=81", "-allow-private", "-mime=text/html"}, "mime=default, and this node would with mime=text/html"},
+		{nil, "allow-private"},
+	} {
+		node := &Settings{Live: test.live}
+		err := node.Join(shared, map[string]bool{"live": true})
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.live, err, test.want)
+		}
+		if err == nil && !slices.Equal(node.Live, test.live) {
+			t.Errorf("a node with %s got %s", test.live, node.Live)
+		}
+	}
+}

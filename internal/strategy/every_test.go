@@ -202,7 +202,7 @@ func (w rescored) fetch(a Address, generation int) *wire.Record {
 }
 
 // Scores steer the strategies that are not Unscored, and no others: the other ones choose the same
-// addresses whatever the scores are.
+// addresses whatever the scores are. They steer pagerank only with topic=true.
 func TestScoresSteerTheStrategiesThatSaySo(t *testing.T) {
 	order := func(w pages, seeds []Address, variant string) (urls []string) {
 		s, err := New(kindOf(variant), target(t), paramsOf(variant))

@@ -15,7 +15,7 @@ type Kind struct {
 	// empty if the source was at hand. See PAPERS.md.
 	Reconstructed string
 
-	Unscored bool // no score of a page or link steers it: it judges pages itself, or not at all
+	Unscored bool // no score of a page or link steers it, whatever its parameters: it judges pages itself, or not at all
 	Stages   Stages
 	New      func() Strategy
 }
