@@ -153,6 +153,7 @@ func (c *collector) forward(p *Part) error {
 
 // settings reads the settings of the crawl.
 func (c *collector) settings() {
+	const ownStrategy = "A strategy of the user" // the setting strategy is of no account then
 	for line := range strings.Lines(string(c.source.Settings)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if value == "" || value == "-param" || name == "seeds" || len(c.run.Settings) == MaxSettings {
@@ -164,8 +165,10 @@ func (c *collector) settings() {
 		s := Setting{clean(name, maxName), clean(value, maxWords)}
 		c.run.Settings = append(c.run.Settings, s)
 		switch {
-		case name == "strategy":
+		case name == "strategy" && c.run.Strategy == "":
 			c.run.Strategy = s.Value
+		case name == "replaced" && value == "evolve":
+			c.run.Strategy = ownStrategy
 		case name == "fitness" && value != "default":
 			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first one steers
 		}

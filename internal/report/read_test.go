@@ -158,6 +158,21 @@ func TestRunWithoutJudge(t *testing.T) {
 	}
 }
 
+// A run whose stage evolve was replaced is not one of the strategy of its settings.
+func TestStrategyOfTheUser(t *testing.T) {
+	for _, settings := range []string{"strategy forage\nreplaced evolve\n", "replaced score\nreplaced evolve\nstrategy forage\n"} {
+		s := source(new([]string))
+		s.Settings = []byte(settings)
+		run, err := Read(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Strategy != "A strategy of the user" {
+			t.Errorf("%q: %q", settings, run.Strategy)
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	var faults []string
 	s := source(&faults)
