@@ -293,6 +293,8 @@ func (s *JetStream) explain(err error) error {
 		return nil
 	case refused != nil && errors.Is(err, context.DeadlineExceeded):
 		return permanent{fmt.Errorf("%s\nhint: is -name right, and the certificate that of this crawl? doc/cluster.md has the permissions that a crawl needs", *refused)}
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the servers do not answer: %w\nhint: more than half of the servers of a cluster are needed; then the same command goes on", err)
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return permanent{fmt.Errorf("there is no crawl %s on these servers (stream %s)\nhint: crawl -cluster with -topic and -seeds, or exchange create, begins it; one that was deleted is restored from a backup: nats stream restore", s.crawl, s.stream)}
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
