@@ -769,7 +769,7 @@ func (c *crawl) digest(t *testing.T, url, name string, nodes int, args ...string
 // topics, two sets of seeds. The table of the judge is doc/results/cluster.md.
 func TestPartitionsCostFewPages(t *testing.T) {
 	if !*partitionCosts {
-		t.Skip("takes an hour: -partition-costs")
+		t.Skip("takes ten minutes or more: -partition-costs")
 	}
 	data := shared()
 	if data == "" {
