@@ -26,7 +26,7 @@ type Leases interface {
 	// Take leases a partition, unless a node whose lease has not expired holds it.
 	Take(ctx context.Context, p int) (bool, error)
 
-	// Release gives a partition back, for ever if it is done.
+	// Release gives a partition back, permanently if it is done.
 	Release(ctx context.Context, p int, done bool) error
 
 	// Done returns the partitions that are done.
@@ -47,7 +47,7 @@ type Runner interface {
 	// Leave asks the command of a partition to end after its next commit.
 	Leave(p int) error
 
-	// Alive reports how long ago the lease of the node was renewed. Two thirds of its time after the
+	// Alive tells the runner how long ago the lease of the node was renewed. Two thirds of its time after the
 	// last renewal the runner kills all commands, also if this process hangs.
 	Alive(age time.Duration) error
 
@@ -67,7 +67,7 @@ type Holder struct {
 	Node       string
 	Partitions int
 	TTL        time.Duration               // of the lease of a node; partitions have no leases of their own
-	Check      func(context.Context) error // returns a problem that is coming, or the end; may be nil
+	Check      func(context.Context) error // returns a warning, or a permanent error; may be nil
 	Log        run.Log
 }
 
@@ -82,22 +82,22 @@ type holding struct {
 
 const (
 	mostFailures   = 10          // of a partition in a row
-	longEnough     = time.Minute // a command that has run for this long has not failed at once
+	longEnough     = time.Minute // a command that has run for this long starts its failures anew
 	longestBackoff = time.Minute // before a command is started again
-	hopelessLimit  = 2           // leases for which Check returns errors that waiting does not mend
-	leaveLimit     = 40          // leases that the last commits of a node that leaves may take
+	hopelessLimit  = 2           // leases before a permanent error of Check is returned
+	leaveLimit     = 40          // leases that the last commits of a leaving node may take
 )
 
 // holder is a Holder at work.
 type holder struct {
 	*Holder
 	held     map[int]*holding
-	leased   map[int]bool // partitions whose lease may be this node's, held or not
+	leased   map[int]bool // partitions that this node may have leased
 	begun    time.Time
 	renewed  time.Time // the last time
 	warned   bool
 	checked  bool      // and logged what was wrong
-	hopeless time.Time // since when checks return errors that waiting does not mend; zero: they do not
+	hopeless time.Time // time of the first permanent error in a row; zero if there is none
 	nodes    []string
 }
 
@@ -172,7 +172,7 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 		}
 	}
 	switch {
-	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by this node before it was killed
+	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by its killed predecessor
 	case errors.Is(err, ErrNameTaken), errors.Is(err, errPermanent):
 		return false, err
 	case err != nil && !h.warned:
@@ -283,7 +283,7 @@ func (h *holder) start(p int, held *holding) error {
 	return h.Runner.Start(p)
 }
 
-// ended takes note of the end of a command.
+// ended handles the end of a command.
 func (h *holder) ended(ctx context.Context, e Exit) error {
 	held := h.held[e.Partition]
 	if held == nil || !held.running {

@@ -41,7 +41,7 @@ func (l *ledger) missing(g int) (list []int) {
 	return list
 }
 
-// history is how many generations before the barrier a decision depends on.
+// history returns how many generations before the barrier a decision depends on.
 func (l *ledger) history() int { return max(rewarded, run.MostEmpty*(l.s.Lag+1)) }
 
 // rewarded is the number of generations whose relevant pages count in shares by reward.

@@ -16,7 +16,7 @@ import (
 	"spoor/internal/partition"
 )
 
-// This file has what is different in a crawl on several machines. The run directory of a node has the
+// This file is about crawls on several machines. The run directory of a node has the
 // settings, the stages and the topic. Under partitions it has a run directory for each partition
 // that the node has held: a steady crawl whose last stage is exchange pass.
 
@@ -34,7 +34,7 @@ type Cluster struct {
 // CrawlLog is the file of a partition's run directory that has what its crawl says.
 const CrawlLog = "crawl.log"
 
-// partitionsDir is the directory of the run directories of partitions.
+// partitionsDir contains the run directories of partitions.
 const partitionsDir = "p"
 
 // PartitionDir returns the run directory of a partition of a node.
@@ -78,14 +78,14 @@ func (s *Settings) SaveShared(d Dir) error {
 // decisiveFlags are the flags of fetch that decide what a crawl can fetch.
 var decisiveFlags = strings.Fields("allow-private allow-port insecure mime max-body sitemaps")
 
-// decisive returns the values of these flags, which all nodes must have the same.
+// decisive returns the values of these flags; all nodes must have the same.
 func decisive(live []string) (values []string) {
 	for _, name := range decisiveFlags {
 		var given []string
 		for _, f := range live {
 			switch flag, value, _ := strings.Cut(strings.TrimPrefix(f, "-"), "="); {
 			case flag != name:
-			case value == "default": // f is a value that decisive has returned
+			case value == "default": // decisive has returned it
 			default:
 				given = append(given, cmp.Or(value, "on"))
 			}
@@ -134,7 +134,7 @@ func readShared(d Dir, name string) ([]byte, error) {
 
 // HasPartitions reports whether a node has held partitions.
 func (d Dir) HasPartitions() bool {
-	partitions, _ := os.ReadDir(d.Path(partitionsDir)) // none in another run
+	partitions, _ := os.ReadDir(d.Path(partitionsDir)) // nil in another run
 	return len(partitions) > 0
 }
 
@@ -218,7 +218,7 @@ func (o *Opener) OpenPartition(ctx context.Context, node Dir, p partition.Partit
 	return d, hold, o.restore(ctx, d, s)
 }
 
-// copyFiles copies those of the files that exist.
+// copyFiles copies the files that exist.
 func copyFiles(from, to Dir, names []string) error {
 	for _, name := range names {
 		b, err := readShared(from, name)
@@ -235,7 +235,7 @@ func copyFiles(from, to Dir, names []string) error {
 	return nil
 }
 
-// restore adds to the run directory of a partition what it lacks.
+// restore adds the missing files to the run directory of a partition.
 func (o *Opener) restore(ctx context.Context, d Dir, s *Settings) error {
 	command := Quote(o.Prefix+"exchange") + " " + s.exchangeCommand("restore") + " -partition " + s.Partition +
 		" -store " + inRun("frontier") + " -state " + inRun("evolve") + " -windows " + inRun(generations)

@@ -22,7 +22,7 @@ var firstWeights = signalVector{
 
 // A policy is a population of weights, and the decisions by which it is evaluated.
 type policy struct {
-	initial    signalVector // the weights of the beginning
+	initial    signalVector // the first weights
 	weights    signalVector // in use: the mean of the fittest
 	population []genome
 	log        []decision // the latest proposals, in their order
@@ -41,16 +41,16 @@ type decision struct {
 // Constants of the evolution.
 const (
 	genomes         = 24
-	fewestDecisions = 40    // before which nothing evolves
-	mostDecisions   = 2000  // that are kept
+	fewestDecisions = 40    // required to evolve
+	mostDecisions   = 2000  // kept in the log
 	evolutions      = 4     // per fit
-	deployed        = 6     // fittest, whose mean is in use
+	deployed        = 6     // fittest genomes, whose mean is in use
 	firstDeviation  = 0.15  // of the first population around firstWeights
 	mutationRate    = 0.4   // of a weight
 	mutationStep    = 0.075 // standard deviation
 	blendAlpha      = 0.25
-	outcomeDecay    = 0.99827 // by which an outcome counts less than the one after it: half in 400
-	priorDecisions  = 50      // that firstWeights are worth
+	outcomeDecay    = 0.99827 // weight of an outcome relative to the next one: half in 400
+	priorDecisions  = 50      // weight of firstWeights
 )
 
 // decided logs a proposal.
@@ -76,7 +76,7 @@ func (s *forage) logged() (list []answered) {
 	return list
 }
 
-// evolve lets the population evolve by what the decisions led to.
+// evolve lets the population evolve by the outcomes of the decisions.
 func (p *policy) evolve(log []answered, rng *rand.Rand) {
 	if len(log) < fewestDecisions {
 		return
@@ -184,7 +184,7 @@ const (
 	yieldScale       = 0.1 // difference of yields by which the odds of an island grow e-fold
 	shareFirst       = 2.0 // log-odds of the weighted island before anything is known
 	leastShare       = 0.02
-	yieldDecay       = 0.985 // by which a page counts less than the one after it
+	yieldDecay       = 0.985 // weight of a page relative to the next one
 	yieldPrior       = 8     // pages
 	yieldHubs        = 0.25
 	diversityPenalty = 0.5
@@ -325,7 +325,7 @@ func highestPlaces(scores []float64, n int) []int {
 	n = min(n, len(scores))
 	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
 	var top []int
-	bound := -1 // the worst of the n best so far, once there are n
+	bound := -1 // the nth best so far, or -1 if there are fewer
 	for i := range scores {
 		if bound >= 0 && worse(i, bound) > 0 || n == 0 {
 			continue

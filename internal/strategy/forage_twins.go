@@ -31,8 +31,8 @@ var (
 type twins struct {
 	keys    [][twinKinds]uint64 // by graph.ID; 0 is none
 	fetched map[uint64]bool
-	hosts   map[int32]*[twinKinds]twinCount // by the directory of the host
-	pages   int                             // that are counted
+	hosts   map[int32]*[twinKinds]twinCount // by hostDirectory
+	pages   int                             // counted so far
 	aliases int
 }
 
