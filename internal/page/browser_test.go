@@ -24,6 +24,8 @@ func TestNeedsBrowser(t *testing.T) {
 		{"data in the page", root + `<script type="application/json">{"a":"` + words(3000) + `"}</script>`, true},
 		{"small scripts", root + inline(minShellScripts-1), false},
 		{"large enough", root + inline(minShellScripts), true},
+		{"small by the ends of lines", root + "<script>\r\n" + strings.Repeat("x", minShellScripts-2) + "</script>", false},
+		{"large by a NUL", root + "<script>\x00" + strings.Repeat("x", minShellScripts-3) + "</script>", true},
 		{"several scripts", root + inline(minShellScripts/2) + inline(minShellScripts/2), true},
 		{"a footer and much data", words(199) + inline(19_900), true},
 		{"a footer and less data", words(199) + inline(19_899), false},

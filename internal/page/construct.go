@@ -237,7 +237,7 @@ func (t *construction) token() {
 	case textToken:
 		if t.mode == textOnly && t.top().layout == hidden { // scripts and styles are long
 			if t.top().name == atom.Script {
-				t.c.scripts += t.z.end - t.z.begin
+				t.c.script(t.z.page[t.z.begin:t.z.end])
 			}
 			return
 		}
