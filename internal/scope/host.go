@@ -76,7 +76,7 @@ func parseAuthority(name string) (weburl.URL, error) {
 		return weburl.URL{}, errHost
 	}
 	u, err := weburl.Parse("http://" + name + "/")
-	if err != nil || u.Path() != "/" {
+	if err != nil || u.Path() != "/" || strings.HasSuffix(u.Hostname(), "..") { // without its dots it may be none
 		return weburl.URL{}, errHost
 	}
 	return u, nil
