@@ -273,6 +273,7 @@ func TestErrors(t *testing.T) {
 		{"scheme", "scheme"},
 		{"same-host example.org/a", "not a host"},
 		{"same-site a b", "not a host"},
+		{"same-site .0..", "not a host"},
 		{"exclude a\x00b", "control character"},
 		{"exclude " + strings.Repeat("a", MaxLine), "at most 4096"},
 	} {
