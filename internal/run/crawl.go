@@ -814,8 +814,8 @@ const (
 	EndNoPage      = "no_page" // a crawl that is resumed after it begins anew
 )
 
-// sayGuessed says that scores of the user's command were compared with a threshold that nobody has set,
-// if stages.log says so: such a crawl often has no relevant page.
+// sayGuessed warns if stages.log says that score had to assume a threshold for the scores of the user's
+// command. Such a crawl often has no relevant page.
 func (c *Crawl) sayGuessed() {
 	if score := c.Stages.find("score"); score == nil || score.Own {
 		return

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// EndWithReader ends the process as a broken pipe does once nothing reads stdout anymore, also while it
-// waits for input. In a shell's pipeline a | b within a longer one, the shell keeps the output of b open until
-// a has ended: if b is killed, nobody else can tell that the pipeline is broken. It was tried on Linux; where
-// poll does not tell, the process ends when it writes.
+// EndWithReader ends the process with [StatusPipe] when the reader of stdout has gone, even while the
+// process waits for input. In a pipeline (a | b) | c, the shell that runs a | b keeps the output open until a
+// ends. If b is killed, c sees no end of file, so a must notice. This was tested on Linux only; where poll
+// does not report the end of the reader, the process ends when it next writes.
 func EndWithReader(stdout io.Writer) {
 	f, ok := stdout.(*os.File)
 	if !ok {
