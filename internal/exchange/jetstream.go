@@ -131,6 +131,8 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 		_, err = s.js.CreateStream(create, config)
 		done()
 		switch {
+		case tooFewServers(err) && ctx.Err() == nil:
+			time.Sleep(100 * time.Millisecond)
 		case err == nil || !errors.Is(err, context.DeadlineExceeded) || s.refused.Load() != nil:
 			return s.explain(err)
 		case ctx.Err() != nil:
@@ -304,7 +306,13 @@ func (s *JetStream) explain(err error) error {
 	case api != nil && api.ErrorCode == 10077:
 		return fmt.Errorf("the stream %s is full: %w\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, err)
 	case api != nil && (api.ErrorCode == 10005 || api.ErrorCode == 10047 || api.ErrorCode == 10074 || api.ErrorCode == 10023):
-		return permanent{fmt.Errorf("the servers cannot reserve the storage of the stream, or there are fewer of them than replicas: %w\nhint: a smaller -max-bytes, or -replicas 1 on a single server", err)}
+		return permanent{fmt.Errorf("the servers cannot reserve the storage of the stream, or there are fewer of them than replicas: %w\nhint: are all servers up? Otherwise a smaller -max-bytes, or -replicas 1 on a single server", err)}
 	}
 	return err
+}
+
+// tooFewServers says that servers which are to store a stream are down, or have just started.
+func tooFewServers(err error) bool {
+	api, _ := errors.AsType[*jetstream.APIError](err)
+	return api != nil && api.ErrorCode == 10005 && !strings.Contains(api.Description, "insufficient storage")
 }

@@ -30,10 +30,11 @@ import (
 
 var rounds = flag.Int("rounds", 30, "how often two processes commit at once")
 
-// startCluster starts three servers in this process, which store every message on all of them.
-func startCluster(t testing.TB, sync bool) (list []*server.Server) {
+// clusterOptions returns the configurations of three servers that store every message on all of them.
+func clusterOptions(t testing.TB, sync bool) (list []*server.Options) {
 	t.Helper()
 	var ports []int
+	var routes []*url.URL
 	for range 3 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -41,16 +42,22 @@ func startCluster(t testing.TB, sync bool) (list []*server.Server) {
 		}
 		defer l.Close()
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	var routes []*url.URL
-	for _, port := range ports {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprintf("127.0.0.1:%d", port)})
+		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
 	}
 	for i, port := range ports {
-		s, err := server.NewServer(&server.Options{
+		list = append(list, &server.Options{
 			ServerName: fmt.Sprintf("s%d", i), Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), SyncAlways: sync, NoSigs: true, NoLog: true,
 			Cluster: server.ClusterOpts{Name: fmt.Sprintf("c%d", ports[0]), Host: "127.0.0.1", Port: port}, Routes: routes,
 		})
+	}
+	return list
+}
+
+// startCluster makes three such servers in this process.
+func startCluster(t testing.TB, sync bool) (list []*server.Server) {
+	t.Helper()
+	for _, options := range clusterOptions(t, sync) {
+		s, err := server.NewServer(options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,6 +137,51 @@ func TestOneOfTwoCommitsCounts(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds, %d changes of the leader", *rounds, stepdowns)
+}
+
+// A crawl can be begun while its servers start: the creation of the stream waits until the third has been heard of.
+func TestCreateWaitsForTheServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no cluster in a short test")
+	}
+	options := clusterOptions(t, false)
+	start := func(options ...*server.Options) (list []*server.Server) {
+		for _, o := range options {
+			s, err := server.NewServer(o.Clone())
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, s)
+		}
+		return list
+	}
+	servers := start(options...)
+	launch(t, servers)
+	for _, s := range servers {
+		s.Shutdown()
+		s.WaitForShutdown()
+	}
+	servers = start(options[:2]...)
+	launch(t, servers)
+	js, err := Connect(Servers{URLs: servers[0].ClientURL(), Name: t.Name()}, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(js.Close)
+	created := make(chan error, 1)
+	go func() { created <- js.Create(t.Context(), 3, 64<<20) }()
+	select {
+	case err := <-created:
+		t.Fatalf("created while the third server is down: %v", err)
+	case <-time.After(2 * time.Second):
+	}
+	for _, s := range start(options[2]) {
+		s.Start()
+		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	}
+	if err := <-created; err != nil {
+		t.Error(err)
+	}
 }
 
 // An authority signs certificates.
