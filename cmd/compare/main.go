@@ -9,7 +9,7 @@
 // are done are not run again, and the others are resumed.
 //
 // A plan can replace evolve or score by a command, as EVOLVE and SCORE do in scripts/crawl.
-// The command runs in the current directory, and the results name it.
+// The command runs in the current directory, and the results record the command.
 //
 // # Exit status
 //
@@ -43,10 +43,10 @@ A plan has one statement a line; # begins a comment.
         an archive (a file, or a directory of them), the labels of its pages, and its
         links for judge -graph
   topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]
-        the pages of the web with this label (%20 is a blank) are relevant; QUERY is a file of words,
-        POSITIVE and NEGATIVE are files of addresses: relevant and other example pages
+        the pages of the web with this label (in LABEL, %20 is a space) are relevant;
+        QUERY is a file of words, POSITIVE and NEGATIVE are files of addresses: relevant and other example pages
   seeds FILE SET...
-        sets of seeds; {topic} and {set} in FILE are replaced by names
+        sets of seeds; {topic} and {set} in the name of FILE are replaced
   lacking TOPIC SET...
         sets of seeds that a topic does not have: it is crawled from the others
   evolve NAME COMMAND
@@ -62,10 +62,10 @@ A plan has one statement a line; # begins a comment.
            -fitness is given
         Q  the words, and a search that answers queries with pages of the web
         A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
-        -norm -size -generations -fair -per-host -per-niche -prior. Not every strategy
-        is steered by the score: compare names those of the plan that are not
+        -norm -size -generations -fair -per-host -per-niche -prior. The score does
+        not steer every strategy; compare lists those in the plan that it does not steer
   chance N...     random seeds (default 1)
-  pages N         the budget of every crawl (default: as judge -budget says)
+  pages N         the budget of every crawl (default: T of judge -budget)
   reference NAME  compare all others with this one: a strategy, and its flags if any
 
 Every strategy crawls every topic from every set of seeds with every random seed. Commands

@@ -4,20 +4,22 @@
 //
 //	conform [-stage KIND] [-time T] [-long SIZE] -- COMMAND [ARGUMENT...]
 //
-// It starts the command again and again with made records on its stdin, and says what the command does
-// that a stage must not do. The contract of a stage is
+// It starts the command again and again with generated test records on its stdin, and
+// says what the command does that a stage must not do. The contract of a stage is
 //
 //   - One line comes out for each line that goes in, in the same order, also for pages that failed (error, or a
 //     status other than 2xx). url does not change.
 //   - Fields that the stage does not know are passed on with their values.
-//   - A line that is no record costs only itself. A message about it belongs on stderr.
-//   - A line without url is passed on at once, after the output for the lines before it: in a steady crawl
-//     the next pages come only when such a mark has come back. So output is flushed there.
+//   - A line that is not a record is skipped, with a message on stderr, and does not affect other
+//     lines.
+//   - A line without url is passed on at once, after the output for the lines before
+//     it, and the output is flushed: in a steady crawl such lines mark the end of a
+//     window, and the next pages come only when the mark has returned.
 //   - The stage ends with status 0 when its input ends. It also ends when its output is closed.
 //   - The same input gives the same output, because a crawl that was killed repeats its last generation.
 //   - A line may have up to 64 MiB.
 //
-// -stage says what else it must do, and what its input has:
+// -stage tests further rules for that kind of stage, and chooses what its input has:
 //
 //	any     nothing else; the records are scored pages (default)
 //	parse   pages get title, text and links from body, and lose the body
@@ -53,8 +55,8 @@ conform - test whether a command can be a stage of a pipeline
 
 Usage: conform [-stage KIND] [-time T] [-long SIZE] -- COMMAND [ARGUMENT...]
 
-It starts the command with made records on its stdin, and prints a line for each case: ok,
-or FAIL with what went wrong and a hint. A stage
+It starts the command with generated test records on its stdin, and prints a line for each
+case: ok, or FAIL with what went wrong and a hint. A stage
 - writes one line for each that it reads, in order, also for pages that failed
 - passes on all fields that it does not change, and never changes url
 - skips a line that is no record, with a message on stderr
@@ -62,7 +64,8 @@ or FAIL with what went wrong and a hint. A stage
 - ends with status 0 when its input ends, and also ends when its output is closed
 - gives the same output for the same input
 
--stage parse, score and evolve test what such a stage must do besides (go doc ./cmd/conform).
+-stage parse, score and evolve also test the rules for that kind of stage (go doc
+./cmd/conform).
 
 Example:
 
@@ -85,7 +88,7 @@ func conform(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return fmt.Errorf("no kind of stage: any, parse, score or evolve")
 	})
 	fs.DurationVar(&t.Time, "time", t.Time, "maximum `time` of each case")
-	fs.Var(&long, "long", "`size` of a field in the longest line")
+	fs.Var(&long, "long", "length in `bytes` of a field, for the test of long lines")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}

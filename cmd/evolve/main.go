@@ -37,25 +37,27 @@
 // after the last mark.
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
-// output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic
-// grows processes a window only when it is complete, with the topic in DIR/G/topic.json, if
-// topic -expand -windows DIR has written that file.
+// output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy that
+// expands its topic processes window G after all of it has been read, with the topic in
+// DIR/G/topic.json if topic -expand -windows DIR has written that file, otherwise with the
+// topic of before.
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.
 //
 // # Learning across crawls
 //
-// -learn makes a prior of runs of forage that have ended, given by their directories: which words of
-// links and of pages led to relevant pages, in the strategy's own estimate, and how much each signal
-// was worth. Labels are not used. Weights that the runs of different webs have in common are kept, and
-// weighted by how far such runs agree; the words of the runs' queries are left out. Runs that
-// have more than half of their pages on the same hosts count as one web. If all runs are of one web, the prior has
-// what those with different queries have in common. So there must be two webs or two queries at least.
+// -learn computes a prior from finished runs of the strategy forage, given by their run directories:
+// which words of links and of pages led to relevant pages, in the strategy's own estimate, and how
+// much each signal was worth. Labels are not used. Only weights that runs on different webs share are
+// kept, scaled by how well these runs agree; the words of the runs' queries are left out. Runs that
+// have more than half of their pages on the same hosts count as one web. If all runs are on one web,
+// runs with different queries are compared instead; at least two webs or two queries are required.
 //
-// With -prior FILE forage starts from a prior: its weights are the prior means and precisions of the
-// models that it fits. -state then belongs to the prior, too. On the webs that we have, priors of
-// other webs did not help, and those of other topics of the same web did harm (doc/results/forage.md).
+// With -prior FILE forage starts from a prior: the file supplies the prior means and precisions of the
+// weights of its models. What is in -state can then be resumed with the same prior only. On the webs
+// that we have, priors of other webs did not help, and those of other topics of the same web did harm
+// (doc/results/forage.md).
 //
 // # The list of strategies
 //
@@ -131,9 +133,9 @@ name (give fetch the same one). rel=nofollow of a single link is ignored.
 <link rel="alternate" hreflang> leads to the same page in another language, and is
 followed only with -alternates.
 
-With -scope FILE the strategy sees no link that is out of scope. Such addresses are written
-with the operator outside, before those of the strategy, at most 100,000 a generation, so
-that the frontier, which must have the same scope, lists them as skipped.
+With -scope FILE the strategy sees no link that is out of scope. Such addresses are
+written with "operator":"outside" before those of the strategy, at most 100,000 a
+generation, so that the frontier, which must have the same scope, lists them as skipped.
 
 The state of the strategy is kept in -state. With -generation G evolve starts from
 the state after G-1, so running a generation again gives the same bytes; without it,
@@ -141,14 +143,14 @@ the generation is the one after the last. An empty generation tells the strategy
 that the frontier is empty.
 
 With -window N evolve processes one generation after another, in a loop with frontier
-serve. Each ends at its window mark, which evolve passes on after it has written the
-new addresses and saved the state. If a window is read again after a crash, the
-output is the same. With -windows DIR the input and output of windows are kept, and a
-strategy whose topic grows uses DIR/G/topic.json for window G, if topic -expand
--windows DIR has written that file.
+serve. Each ends at its window mark, which evolve passes on after it has written the new
+addresses and saved the state. If a window is read again after a crash, the output is
+the same. With -windows DIR the input and output of windows are kept, and a strategy
+that expands its topic uses DIR/G/topic.json for window G, if topic -expand -windows DIR
+has written that file.
 
--learn makes a prior of runs of forage that have ended: which words of links and pages
-led to relevant pages, as far as runs of different webs agree on it. It uses the
+-learn computes a prior from finished runs of the strategy forage: which words of links
+and pages led to relevant pages, as far as runs on different webs agree. It uses the
 strategy's own estimates, no labels. -prior FILE starts forage from it.
 
 Example:
@@ -163,7 +165,7 @@ func main() { filter.Main("evolve", evolve) }
 func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var opt options
 	fs := filter.Flags("evolve", manual, stderr)
-	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy")
+	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -learn and -strategies")
 	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
 	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl, required by strategies that use its words")
 	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
@@ -173,11 +175,11 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
-	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions await no outcome")
+	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; for addresses on hosts of other partitions no outcomes are expected")
 	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
-	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes")
+	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
-	fs.StringVar(&opt.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")
+	fs.StringVar(&opt.prior, "prior", "", "with -strategy forage: start from what earlier crawls have learned, a `file` made by evolve -learn")
 	learn := fs.Bool("learn", false, "make a prior of the runs given as arguments, and exit")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")

@@ -15,22 +15,25 @@
 // and prints the settings. If the crawl exists with the same settings, it does nothing.
 //
 // Pass is the last stage of the pipeline of a partition. Its input is the output of evolve -window.
-// It holds the records of a generation back until the generation is committed in the stream, sends
-// addresses of other partitions' hosts there, waits until all partitions have committed (with
-// -lag S an earlier generation), passes on what the others have sent, and returns the mark of the
-// window with the number of addresses that the next window has. All partitions decide this number
-// from the same commits, so the crawl costs exactly -pages.
+// It holds the records of a generation back, sends addresses of other partitions' hosts to the
+// stream, and commits the generation there. Then it waits until all partitions have committed (with
+// -lag S: an earlier generation), passes on its own records and what the others have sent, and
+// returns the mark of the window, which holds the size of the next window. All partitions compute
+// this size from the same commits, so the total cost is exactly the value of -pages.
 //
-// Restore adds to a store what it lacks, and writes the journal of the strategy. A store that is
-// empty, or of an earlier generation, becomes that of the last committed generation.
+// Restore adds the committed records that a store is missing, and writes the journal of
+// the strategy. Afterwards the store is at the last committed generation, even if it
+// was empty.
 //
-// Hold shares the partitions among the machines on which it runs, the nodes, and runs COMMAND for
-// each partition of this one, with SPOOR_PARTITION set to p/P. A node has a lease that it renews; when
-// it has expired, the other nodes take the partitions over. COMMAND ends with status 0 when the
-// crawl is over. After SIGTERM it must end when it has committed; with another status it is
-// started again. Hold kills it if the node's lease cannot be renewed, so no two nodes ask one host.
+// Hold shares the partitions among the machines on which it runs, the nodes, and runs
+// COMMAND for each partition that this node gets, with SPOOR_PARTITION set to p/P. A
+// node has a lease that it renews; when it has expired, the other nodes take the
+// partitions over. COMMAND must exit with 0 when the crawl is over, and on SIGTERM
+// after its next commit. With any other exit status it is started again. Hold kills it
+// if the node's lease cannot be renewed, so two nodes never send requests to the same
+// host.
 //
-// Files writes the files for all nodes, such as the topic, that create -file has published.
+// Files copies the files that create -file has published for all nodes, such as the topic, to DIR.
 //
 // Status prints what each partition has done: as JSON, or as a table on a terminal.
 //
@@ -92,14 +95,16 @@ The servers are NATS servers with JetStream, version 2.11 or later.
 create   begins a crawl: creates its stream and publishes the seeds; prints the settings
 pass     is the last stage of a partition: it commits each generation to the stream, and
          exchanges addresses with the other partitions
-restore  adds to a store what it lacks, and writes the journal of the strategy
-hold     shares the partitions among machines, and runs COMMAND for each of this one
-files    writes the files for all nodes that create -file has published
+restore  adds the committed records that a store is missing, and writes the journal of the
+         strategy
+hold     shares the partitions among machines (nodes), and runs COMMAND for each that this
+         one gets
+files    copies the files that create -file has published for all nodes to DIR
 status   prints what each partition has done
 
-crawl -cluster uses these commands. The same partitions fetch the same pages, whatever the
-number of machines and whatever fails. The crawl costs exactly -pages. Queries of strategies
-are not answered.
+crawl -cluster uses these commands. Which pages a partition fetches depends neither on the
+number of machines nor on failures. The total cost is exactly the value of -pages. Strategies
+that search get no results.
 
 Example, for each partition p of 16:
 
@@ -198,24 +203,24 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 func (c *command) define(fs *flag.FlagSet, name string) {
 	s := &c.servers
-	fs.StringVar(&s.URLs, "to", "", "the `addresses` of the servers, separated by commas: host, host:port or tls://host:port")
-	fs.StringVar(&s.Credentials, "creds", "", "`file` with the credentials of a user")
+	fs.StringVar(&s.URLs, "to", "", "the `addresses` of the servers, separated by commas: host, host:port or tls://host:port; required")
+	fs.StringVar(&s.Credentials, "creds", "", "`file` with NATS credentials (.creds)")
 	fs.StringVar(&s.NKey, "nkey", "", "`file` with the seed of an nkey")
-	fs.StringVar(&s.CA, "ca", "", "`file` with the certificates by which those of the servers are signed")
+	fs.StringVar(&s.CA, "ca", "", "`file` with the certificates of the authority that signs those of the servers")
 	fs.StringVar(&s.Cert, "cert", "", "`file` with the certificate of this client")
 	fs.StringVar(&s.Key, "key", "", "`file` with the key of -cert")
-	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _")
-	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; for create, the time that the partitions wait when no address is due")
+	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _; required")
+	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; with create also how long partitions wait for an address that becomes due, which is stored with the crawl")
 	filter.LogFlag(fs, &c.log)
 	switch name {
 	case "create":
 		n := &c.settings
 		fs.IntVar(&n.Partitions, "partitions", 16, "the `number` of partitions; it cannot be changed")
-		fs.IntVar(&n.Size, "size", 20, "the `number` of addresses of a generation, for each partition in the mean")
+		fs.IntVar(&n.Size, "size", 20, "average `number` of addresses of a partition in a generation")
 		fs.IntVar(&n.Pages, "pages", 0, "end when the cost reaches `n`; 0 is no limit")
 		fs.IntVar(&n.Generations, "generations", 0, "end after `n` generations; 0 is no limit")
-		fs.IntVar(&n.Lag, "lag", 0, "wait only for the generation `S` before the last one, 0 to 16")
-		fs.StringVar(&n.Share, "share", exchange.ByPriority, "give partitions addresses by the `rule` priority (the highest priorities of all; for strategies whose priorities compare) or reward (in proportion to the share of relevant pages found lately)")
+		fs.IntVar(&n.Lag, "lag", 0, "begin generation g+1 when all partitions have committed generation g-`S`, 0 to 16")
+		fs.StringVar(&n.Share, "share", exchange.ByPriority, "`rule` that divides a generation among the partitions: priority (the highest priorities of all; for strategies whose priorities can be compared between partitions) or reward (by each partition's recent share of relevant pages)")
 		fs.IntVar(&c.replicas, "replicas", 1, "store each message on `n` servers: 3 survive the loss of one")
 		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`, which the servers reserve; a crawl waits while it is full")
 		fs.Var(&c.files, "file", "publish a `file` for all nodes, such as the topic (repeatable)")

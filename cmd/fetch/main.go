@@ -18,27 +18,26 @@
 // it sends the host no requests for a while. Hosts take turns; -j limits concurrent requests,
 // -rate and -host-rate limit requests per second.
 //
-// Records are written in the order in which they are done. Fetch does not wait for a host
-// that has failed or requested a pause (Retry-After): it returns the other addresses of that host
-// with the error "budget" and not_before. It does wait for an address that is read with
-// not_before (frontier next -horizon), unless that is after -deadline or more than a day
-// away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
-// not answer, everything on the host is forbidden until robots.txt is fetched again: an
-// hour later, or when the host it redirects to may be requested. The addresses of that host are
-// returned with the error "budget" and not_before. An address that redirects to a host that must
-// not be requested yet is returned in the same way: its not_before is that of the host of
-// final_url, and a frontier does not lease the address before then. The error "robots" means that a
-// rule forbids the address.
+// Records are written in the order in which they are done. Fetch does not wait for a host that
+// has failed or requested a pause (Retry-After): it returns the other addresses of that host with
+// the error "budget" and not_before. It does wait for an address that is read with not_before
+// (frontier next -horizon), unless that is after -deadline or more than a day away. If robots.txt
+// answers 429 or 5xx, is incomplete, or redirects to a host that does not answer, everything on
+// the host is forbidden until robots.txt is fetched again: an hour later, or when the host it
+// redirects to may be requested. The addresses of that host are returned with the error "budget"
+// and not_before. An address that redirects to a host that must not be requested yet is returned
+// in the same way, with the not_before of the host of final_url; a frontier does not lease it
+// earlier. The error "robots" means that a rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
 // DIR/polite.ndjson: when each may be requested again, its failures and back-off.
 // robots.txt is kept for up to a day in robots.ndjson: in the directory of -cache if that
-// flag is given (several runs may share it), otherwise in that of -state. Both
-// files are read at the start and written at the end, including an end by -deadline or a
-// signal; what other runs have added to a shared cache is kept. Expired entries are
-// dropped, as is what exceeds 50,000 hosts, 50,000 robots.txt or 64 MiB. A damaged file,
-// or one of another version, is reported and replaced. A robots.txt that was cached is
-// not archived again.
+// flag is given (several runs may share it), otherwise in that of -state. Both files are
+// read at the start and written at the end, including an end by -deadline or a signal;
+// what other runs have added to a shared cache is kept. Expired entries are dropped, and
+// entries beyond 50,000 hosts, 50,000 robots.txt or 64 MiB. A damaged file, or one of
+// another version, is reported and replaced. A robots.txt that was cached is not archived
+// again.
 //
 // Three flags decide which hosts are requested. Addresses that are not on the public internet,
 // including loopback, are refused when connecting, whatever name or redirect led there, unless
@@ -54,19 +53,18 @@
 // -allow-port N allows one of them.
 //
 // A response whose status is not a number of three digits, from 200 to 999, is the error
-// http and is not stored. Statuses above 599 are invalid too, but some sites use them: they
-// are recorded as they are, and the host is held as after 5xx.
+// http and is not stored. Statuses above 599 are invalid too, but some sites use them:
+// they are recorded as they are, and the host gets a back-off as after 5xx.
 //
-// Fetch follows up to ten redirects and checks each like an address of its own;
-// error_detail of redirect_loop names the loop, and that of scope_redirect, with -scope, the address
-// that does not belong to the crawl. Bodies in gzip, deflate, br and zstd are
-// decoded, and cut at -max-body (truncated: length). A body that takes too long or is
-// interrupted is kept as far as it came (truncated: time, disconnect). Bodies of media types other
-// than those of -mime (text/* means all text types) are not downloaded (error
-// unsupported_type). Responses of more than 256 KiB share about 64 MiB of memory while
-// they are received, and wait for it when it is used up; a response that gets none within
-// -timeout is returned (budget). With the defaults of -j and -max-body a run needs less
-// than 300 MiB, whatever servers send; GOMEMLIMIT is respected.
+// Fetch follows up to ten redirects and checks each like an address of its own; for redirect_loop,
+// error_detail lists the loop; for scope_redirect (with -scope) it is the address that does not
+// belong to the crawl. Bodies in gzip, deflate, br and zstd are decoded, and cut at -max-body
+// (truncated: length). A body that takes too long or is interrupted is kept as far as it came
+// (truncated: time, disconnect). Bodies of media types other than those of -mime (text/* means all
+// text types) are not downloaded (error unsupported_type). Responses of more than 256 KiB share a
+// buffer of about 64 MiB while they are received. While it is full they wait; after -timeout the
+// address is returned (budget). With the defaults of -j and -max-body a run needs less than 300
+// MiB, whatever servers send; GOMEMLIMIT is respected.
 //
 // An address with etag or last_modified, from the headers of an earlier response, is
 // requested conditionally: if the page has not changed, status_code is 304 and there is
@@ -78,37 +76,36 @@
 // keeps no cookies that servers set. DNS answers are cached for five minutes, and all
 // addresses of a name are tried. Connecting may take -connect-timeout, the TLS handshake
 // as long again, the response header -header-timeout, and everything together -timeout.
-// Certificates are verified; with -insecure an invalid one is reported in error_detail,
-// without an error, and in the metadata of the WARC file.
+// Certificates are verified; with -insecure an invalid one is reported in error_detail
+// (error stays empty) and in the metadata of the WARC file.
 //
-// With -proxy all requests go through a proxy: http or https (which forward http
-// requests, and tunnel https by CONNECT), socks5 or socks5h. user:password@ before its
-// host is sent to the proxy and stored nowhere. The environment (HTTP_PROXY) is ignored.
-// The proxy itself may be on a private address. Whatever the proxy, localhost, the names
-// below it, and private addresses in the URL of a page, a redirect, a robots.txt or a
-// sitemap, however they are spelled (127.1, 0x7f000001, [::ffff:127.0.0.1]), are refused
-// before anything is sent to it, unless -allow-private is given. With socks5, names are
-// resolved locally and their addresses are refused as without a proxy. The other three
-// resolve names themselves: fetch cannot see the addresses, so the proxy must prevent other names
-// from leading into a private network. The ip of a record is that of the server, and is missing if
-// only the proxy knows it. If the proxy cannot reach a server, the error is connect, and it does
-// not count as a failure of the host. If the proxy cannot be reached or rejects the password, the
-// run ends, and what is not done is returned (budget).
+// With -proxy all requests go through a proxy: http or https (which forward http requests, and
+// tunnel https by CONNECT), socks5 or socks5h. A user:password@ in its URL is sent to the proxy,
+// and never stored. The environment (HTTP_PROXY) is ignored. The proxy itself may be on a private
+// address. With every proxy, fetch refuses localhost, the names below it, and private addresses in
+// the URLs of pages, redirects, robots.txt and sitemaps, in any spelling (127.1, 0x7f000001,
+// [::ffff:127.0.0.1]), before it sends anything to the proxy, unless -allow-private is given. With
+// socks5, names are resolved locally and their addresses are refused as without a proxy. Proxies
+// of http, https and socks5h resolve names themselves: fetch cannot see the addresses, so the
+// proxy must refuse names that lead into a private network. The ip of a record is that of the
+// server, and is missing if only the proxy knows it. If the proxy cannot reach a server, the error
+// is connect, and it does not count as a failure of the host. If the proxy cannot be reached or
+// rejects the password, the run ends, and what is not done is returned (budget).
 //
 // # Logins
 //
-// -cookies FILE has cookies as browsers and curl export them. -headers FILE has a header field a line: an
-// address, a blank, and NAME: VALUE. The field is sent to that address and those below it, and
-// one with an asterisk for an address to all.
+// -cookies FILE has cookies as browsers and curl export them. -headers FILE has a header field a line:
+// an address, a blank, and NAME: VALUE. The field is sent to that address and those below it; * stands
+// for all addresses.
 //
 //	https://wiki.example.org/ Authorization: Bearer 0123456789
 //	https://example.org/private X-Key: 4711
 //	* DNT: 1
 //
-// They are sent to these addresses only, also after redirects, and also when robots.txt and sitemaps are
-// fetched. The WARC file omits them; its metadata record names the fields (requestFieldsRemoved), as a
-// warning that the response may be meant for one person. Cookies that servers set are not kept, so a
-// login that renews them ends.
+// They are sent to these addresses only. The same holds for redirects, robots.txt and sitemaps. The
+// WARC file omits them; its metadata record names the fields (requestFieldsRemoved), as a warning
+// that the response may be meant for one person. Cookies that servers set are not kept, so a
+// session that depends on renewed cookies expires.
 //
 // # WARC
 //
@@ -125,11 +122,13 @@
 // compression. With -warc-zstd it is the zstd level; only four are different: 1 to 2, 3
 // to 5, 6 to 9, and 10 to 22. -digest sha256 replaces SHA-1.
 //
-// With -warc-done COMMAND each file that is finished, all but the newest one, is given to a shell
-// command as its last argument: 'mv -t /srv/captures', for example. One file is given at a time,
-// beside fetching; in the end fetch waits for the last one, for -deadline at most. A file that the command
-// leaves is given once: its name is kept in PREFIX.done. If the command fails, there is a warning,
-// and the file is given again, also by the next run. What the command leaves running is ended.
+// With -warc-done COMMAND each WARC file is passed to a shell command, as its last
+// argument, when the next file has been started: 'mv -t /srv/captures', for example.
+// The command runs beside fetching, for one file at a time; in the end fetch waits for
+// it, for -deadline at most. PREFIX.done has the names of the files that were passed,
+// so a file that the command does not move is passed only once. If the command fails,
+// there is a warning, and the file is passed again, also by the next run. Processes
+// that the command leaves behind are killed.
 //
 // With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the
 // first 64 KiB) says noarchive are omitted, except for a metadata record with the reason.
@@ -138,27 +137,26 @@
 //
 // # Sitemaps
 //
-// With -sitemaps, fetch asks each origin that has responded for its sitemaps, once per
-// run, or once per day with -state: those that robots.txt lists, or else /sitemap.xml.
-// They are fetched as politely as pages, and the pages of a host wait for its sitemaps.
-// XML sitemaps, indexes (up to three deep), plain text, RSS and Atom are understood, with
-// or without gzip. Each file becomes an additional record, whether it exists or not: url
-// is that of the file, operator is sitemap, via is robots.txt, the index or the page, and
-// depth is that of the page. The record has no body but links, as parse would make them,
-// with tag sitemap, lastmod and priority; parse passes it on, and score and evolve treat
-// it as a page with these links. Only links within the registrable domain of the origin
-// are taken: a sitemap may be anywhere, but speaks only for the origin that listed it. An
-// origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
-// error_detail says what was omitted, without an error. -max-body applies only to sitemaps
-// that -archive-first reads from an archive; all others are read and archived up to 50 MiB, the
-// limit of the protocol, which applies both to the received and to the decoded body. Sitemaps that
+// With -sitemaps, fetch asks each origin that has responded for its sitemaps, once per run, or
+// once per day with -state: those that robots.txt lists, or else /sitemap.xml. They are fetched as
+// politely as pages, and the pages of a host wait for its sitemaps. XML sitemaps, indexes (up to
+// three deep), plain text, RSS and Atom are understood, with or without gzip. Each file becomes an
+// additional record, whether it exists or not: url is that of the file, operator is sitemap, via
+// is robots.txt, the index or the page, and depth is that of the page. The record has no body. Its
+// links have the form that parse writes, with tag sitemap, lastmod and priority; parse passes it
+// on, and score and evolve treat it as a page with these links. Only links within the registrable
+// domain of the origin are taken: a sitemap may be anywhere, but speaks only for the origin that
+// listed it. An origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
+// error_detail says what was omitted (error stays empty). -max-body applies only to sitemaps that
+// -archive-first reads from an archive; all others are read and archived up to 50 MiB, the limit
+// of the protocol, which applies both to the received and to the decoded body. Sitemaps that
 // exceed the size limit of pages are received one at a time.
 //
 // A sitemap that could not be fetched, because its host was held, there was no memory or
 // the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
 // whose robots.txt was not available. If this happens to all sitemaps of a host, fetch
 // requests them once more after a later page, when the host is not held. An input address
-// with the operator sitemap is fetched as a sitemap for the domain of its via: so a
+// with the operator sitemap is fetched as a sitemap of the domain in its field via, so a
 // frontier can retry sitemaps that were returned. If it is an index that another index
 // lists, its files are omitted.
 //
@@ -169,10 +167,10 @@
 // ('crawl/*.warc.gz') that the shell has not expanded. Redirects are followed within the
 // archives. An address that they do not hold has the error "not_archived". Records are
 // written in the order in which they were read. Of several captures of an address the
-// newest is used, or with -capture the first, or the nearest to a date: 4 to 14 digits
-// (UTC), where all captures of that year, month, day, … are equally near, or RFC 3339. If
-// several are equally near, the newest is used. The capture is selected anew for each
-// redirect.
+// newest is used, or with -capture the first, or the nearest to a date (RFC 3339, or 4
+// to 14 digits in UTC: with fewer than 14, all captures in that year, month, day, … are
+// equally near). If several are equally near, the newest is used. The capture is
+// selected anew for each redirect.
 //
 // With -archive-first, what the archives do not hold is requested from the web, and
 // stored if -warc is given. This applies to each step of a redirect: an archived page may
@@ -190,11 +188,11 @@
 //
 // In: url, and the rest of the address section. Out: the fetch section and the body; the
 // parse and score sections of earlier stages are dropped, since they describe another
-// body. The digest is that of the WARC file: of the payload as received, with chunks and
-// content coding. A line with a query but no url is passed on.
+// body. The digest is the payload digest of the WARC file, computed before chunks and
+// content coding are removed. A line with a query but no url is passed on.
 //
 // If the headers exceed 32 KiB in total or 1,000 names, the longest are omitted from the record:
-// error_detail says how many, without an error. The WARC file has them.
+// error_detail says how many (error stays empty). The WARC file has them.
 //
 // # Example
 //
@@ -204,8 +202,8 @@
 // # Exit status
 //
 // 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not
-// exist or the proxy cannot be reached, or after all else was written with -all, when a part of an
-// archive could not be read; 2 misuse, including that all addresses were
+// exist or the proxy cannot be reached; with -all also if a part of an archive could
+// not be read (all else is written); 2 misuse, including that all addresses were
 // refused because -contact or -allow-private is missing; 3 disk full; 130 and 143
 // interrupted: what was not done has been returned with the error "budget" and the WARC
 // file is closed. A second signal kills the process.
@@ -213,8 +211,8 @@
 // # Limitations
 //
 // Not supported: keeping cookies, HTTP/3, and archives that are compressed inside a WACZ, which
-// cannot be read in place. A -state is for one run at a time, others wait for it (-wait).
-// A run that is killed loses what hosts asked for within the last ten seconds.
+// cannot be read in place. A -state is for one run at a time, others wait for it (-wait). A run
+// that is killed loses the pauses that hosts requested (Retry-After) in the last ten seconds.
 package main
 
 import (
@@ -263,7 +261,7 @@ Addresses of these kinds are requested only with the flags named:
     public                   -contact, and a -delay above 0 (as by default)
     loopback                 -allow-private
     other private addresses  -allow-private, -contact, and a -delay above 0
-    ports of other services  -allow-port N (22, 25, 6667, …)
+    ports of mail, ssh, …    -allow-port N (22, 25, 6667, …)
 With -proxy (http, https or socks5h) the proxy resolves names, so a name may lead to any
 address that the proxy can reach; private addresses in URLs, localhost and these ports are
 refused whatever the proxy. With socks5, names are resolved here and checked as usual.
@@ -275,19 +273,19 @@ with -state). Each file is an additional record: operator sitemap, no body, and 
 addresses of that site as links with lastmod and priority. With -noarchive, -warc does
 not store responses marked noarchive.
 
--cookies FILE (as browsers export them) and -headers FILE (a line each: an address, a blank,
-NAME: VALUE) are sent to the addresses that they name and those below, and not archived.
+-cookies FILE (as browsers export them) and -headers FILE (lines of an address, a blank
+and NAME: VALUE) are sent only to the addresses in the file and those below them, and
+are not archived.
 
 With -scope FILE it requests only addresses that belong to the crawl by the rules in FILE
 (see frontier add). It does not follow a redirect to another address: the error is
-scope_redirect. A robots.txt that redirects out of scope disallows everything. Crawl gives
-fetch the rules of the crawl.
+scope_redirect. A robots.txt that redirects out of scope disallows everything.
+scripts/crawl passes its rules on to fetch.
 
-From archives (-archive) it answers in the order of the addresses. An address that
-they do not hold has the error not_archived, or is requested from the web
-(-archive-first).
-With -all it writes every response that they hold, except revisits, which it only
-counts (warc cat URL prints one with the body of its original).
+With -archive, records are written in the order of the addresses. An address that they
+do not hold has the error not_archived, or is requested from the web (-archive-first).
+With -all it writes every response that they hold, except revisits. Those are only
+counted; warc cat URL prints them with the body of their original.
 
 Errors: robots dns connect tls timeout http too_large not_archived
 blocked_address bad_url redirect_loop scope_redirect unsupported_type budget, and with
@@ -540,14 +538,14 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
-	fs.StringVar(&c.WARCDone, "warc-done", "", "run this shell `command` with each finished WARC file, all but the newest, as its last argument, as in 'mv -t /srv/captures'; if it fails, there is a warning, and it is run again")
+	fs.StringVar(&c.WARCDone, "warc-done", "", "run this shell `command` with each finished WARC file as its last argument, as in 'mv -t /srv/captures'; if it fails, there is a warning, and it is run again")
 	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "write a revisit record if this `file` or directory of archives holds the payload; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&c.State, "state", "", "`directory` in which the state of hosts, and robots.txt unless -cache is given, is kept for the next run; without it nothing is kept")
 	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "maximum `time` to wait for another fetch that uses -state")
-	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
+	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; required, except for loopback (with -allow-private)")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s disables pauses (loopback only); crawl-delay and back-off then apply only with -host-rate")
+	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s (for loopback only) disables pauses and, without -host-rate, also crawl-delay and back-off")
 	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited; with -partition each has an equal part of it")
@@ -558,10 +556,10 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are invalid")
 	fs.BoolVar(&c.HTTP1, "http1", false, "use HTTP/1.1 only")
-	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only")
+	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only; 0: no limit")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
-	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", c.AllowPort)
+	fs.Func("allow-port", "allow this `port`, which is blocked by default (such as 22 or 25); may be repeated", c.AllowPort)
 	fs.Func("scope", "request only addresses that belong to the crawl by the rules in this `file`, also after redirects; same-host and same-site need a name (frontier add -h)", func(name string) (err error) {
 		lines, err := filter.ReadScope(name, scope.Check)
 		if err == nil {
@@ -587,12 +585,12 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 			return nil
 		}
 	}
-	fs.Func("cookies", "send the cookies in this `file`, which has the format of Netscape; live only", credentials(func(k *crawler.Credentials, r io.Reader) error {
+	fs.Func("cookies", "send the cookies in this `file` (the cookies.txt of Netscape, browsers and curl); live only", credentials(func(k *crawler.Credentials, r io.Reader) error {
 		return k.ReadCookies(r, time.Now())
 	}))
-	fs.Func("headers", "send the header fields in this `file`: lines of an address, a blank and NAME: VALUE, for what is below the address; live only", credentials((*crawler.Credentials).ReadFields))
+	fs.Func("headers", "send the header fields in this `file`, one per line: ADDRESS NAME: VALUE, for that address and those below it (* for all); live only", credentials((*crawler.Credentials).ReadFields))
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
-	fs.Var(&c.Partition, "partition", "in a crawl on several machines: the partition `p/P`; a redirect to a host of another partition ends with its own status")
+	fs.Var(&c.Partition, "partition", "in a crawl on several machines: the partition `p/P`; redirects to hosts of other partitions are not followed, and the record has the status of the redirect")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")
 	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")
 	if err := filter.Parse(fs, args); err != nil {

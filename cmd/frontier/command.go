@@ -50,7 +50,7 @@ type command struct {
 func (sub subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	c := &command{subcommand: sub, stdin: stdin, stdout: stdout, limit: wire.DefaultLimit, format: formatRecords}
 	c.flags = filter.Flags("frontier "+sub.name, sub.manual, stderr)
-	c.flags.StringVar(&c.store, "store", "", "the `directory` of the store")
+	c.flags.StringVar(&c.store, "store", "", "the `directory` of the store; required")
 	c.flags.DurationVar(&c.wait, "wait", 30*time.Second, "maximum `time` to wait for another process to release the store")
 	var log string
 	filter.LogFlag(c.flags, &log)
@@ -143,7 +143,8 @@ func (c *command) nextFlags() {
 	c.nowFlag()
 	c.scopeFlags()
 	c.leaseFlags()
-	c.flags.IntVar(&c.request.Generation, "generation", -1, "lease the addresses for the generation with this `number`, from 0 and ascending, which is written to their records; without it their generation is not changed")
+	c.flags.IntVar(&c.request.Generation, "generation", -1, "set the generation of the leased addresses to this `number`, from 0 and increasing from call to call; default: their generation is not changed")
+	c.flags.Lookup("generation").DefValue = "0" // is not printed
 	c.flags.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "without -generation: `time` after which an address without an outcome is leased again")
 }
 
@@ -157,7 +158,7 @@ func (c *command) leaseFlags() {
 	fs.IntVar(&q.MaxPerNiche, "max-per-niche", 0, "lease at most `n` addresses of one niche in the whole crawl, and exclude further ones (niche_budget); 0 is no limit")
 	fs.BoolVar(&q.Recrawl, "recrawl", false, "also lease visited pages that are due again, which depends on how often they change")
 	fs.DurationVar(&q.Horizon, "horizon", 0, "also lease addresses that become due within this `time`; fetch waits for their not_before")
-	fs.Func("fair", "share the batch among hosts (`host`) or niches (niche), in proportion to the priorities of their addresses; without it only the priority decides", func(group string) error {
+	fs.Func("fair", "share the batch among hosts or niches (`host|niche`), in proportion to the priorities of their addresses; without it only the priority decides", func(group string) error {
 		switch group {
 		case "":
 			q.Fair = frontier.NoGroup

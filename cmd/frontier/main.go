@@ -21,17 +21,17 @@
 // Add reads addresses and outcomes (records with status_code or error) and prints
 // nothing. Once it has exited with 0, all of them survive kill -9 and power loss. The state
 // depends neither on their order nor on how often they are added:
-//   - of several proposals of one URL, the one of the latest generation counts, and within
-//     that generation the one with the highest priority (absent is 0), then with the smaller
-//     depth; priority null withdraws the URL until a later generation proposes it again;
-//     once a URL has a final outcome, its lineage is that of the outcome;
+//   - of several proposals of one URL, the latest generation wins, then the highest
+//     priority (absent is 0), then the smallest depth; priority null withdraws the URL
+//     until a later generation proposes it again; a final outcome also replaces the
+//     lineage;
 //   - of the parents in all records, the first 16 in the order of URLs are kept;
 //   - a final outcome makes url, final_url and every redirect between them
 //     visited, or skipped if it is an error; they wait again only with -recrawl;
-//   - after a temporary failure (dns, connect, tls, timeout, http, 429, 5xx) the URL waits
-//     for a retry until not_before, or for a minute after the timestamp, doubled by every
-//     further failure; after the fourth it is skipped;
-//   - the error budget returns the URL unchanged;
+//   - after a temporary failure (dns, connect, tls, timeout, http, 429, 5xx) the URL is
+//     retried at not_before, or a minute after the timestamp; this delay doubles with
+//     each failure, and after the fourth failure the URL is skipped;
+//   - an outcome with the error "budget" returns the URL to the queue unchanged;
 //   - not_before of an outcome applies to the whole host (of final_url, if there is
 //     one); not_before of an address applies to this address.
 //
@@ -45,8 +45,8 @@
 //
 // With -include, -exclude, -same-host, -same-site, -depth, -scheme or -scope FILE add excludes URLs
 // that do not belong to the crawl (frontier add -h describes the rules). They are skipped, with the
-// rule as error_detail and one of the errors out_of_scope, scope_excluded and scope_depth. What is
-// added is decided on when add ends, so the order of records does not matter.
+// rule as error_detail and one of the errors out_of_scope, scope_excluded and scope_depth. The
+// rules are applied when add ends, so the order of records does not matter.
 //
 // With -traps add excludes crawler traps: URLs that a site generates without end and that
 // lead to nothing new. Seeds and leased URLs are never excluded. An excluded URL is skipped,
@@ -55,26 +55,26 @@
 //   - trap_length: path and query are longer than 2 KiB;
 //   - trap_depth: it lies in more than 20 directories;
 //   - trap_repetition: a run of directories occurs three times in a row, or one directory,
-//     or one parameter with its value, more than four times; or it is the target of a
-//     relative link that should be absolute: pages in four directories of the host link to
-//     a path that repeats the end of their directory (/x/about/us/about/us/). A target in
-//     the root directory is not excluded;
+//     or one parameter with its value, more than four times; or it comes from a relative
+//     link that was meant to be absolute: in four directories of the host, pages link to a
+//     path that repeats the last segments of the directory (/x/about/us/about/us/). A
+//     target in the root directory is not excluded;
 //   - trap_session: it has a session identifier, and the same page is known without one or
 //     with another one;
 //   - trap_calendar: 64 known URLs differ from it only in dates, and it was found on one of
 //     them;
-//   - trap_parameters: it only recombines parameters: each of them occurs with the same value
-//     in other URLs with the same path; the number of these URLs is at least 16 more than the
-//     number of different pairs of parameter and value in them; and it was found on one of
-//     them. Pages of a list are not excluded if one of their parameters has 32 or more values,
-//     like the topics of a forum. The rule does not apply to a host with more than a million
-//     paths and parameters;
-//   - trap_duplicates: in its part of the host (URLs with the same parameters, with other
-//     numbers in the path, or with the same last path segment anywhere), at least eight
-//     fetched pages, and at least three of four, are near-duplicates of pages with shorter
-//     URLs: their simhashes differ in at most three of 64 bits. Or at least 16 pages, and at
-//     least seven of eight, in its directory or in a directory above it (not the root) are such
-//     near-duplicates.
+//   - trap_parameters: it only recombines parameters: (1) each NAME=VALUE of it also occurs
+//     in other URLs with the same path, (2) these URLs are at least 16 more than the
+//     different NAME=VALUE in them, and (3) it was found on one of them. Pages of a list are
+//     not excluded if one of their parameters has 32 or more values, like the topics of a
+//     forum. The rule does not apply to a host with more than a million paths and
+//     parameters;
+//   - trap_duplicates: in its group (URLs of the host with the same parameters, with
+//     the same path except for numbers, or with the same last path segment), at least
+//     eight fetched pages, and at least three of four, are near-duplicates of pages
+//     with shorter URLs: their simhashes differ in at most three of 64 bits. Or in its
+//     directory, or one above it (not the root), at least 16 pages, and at least seven
+//     of eight, are such near-duplicates.
 //
 // All URLs that were added since the last generation was leased are checked together, the
 // best addresses first, so that neither order nor repetition matters between two commits.
@@ -83,8 +83,8 @@
 // With -max-per-host and -max-per-niche, next and serve lease at most that many addresses of
 // a host or niche in the whole crawl, the best first. A page counts once, however often it
 // is tried, and not at all if no request was sent (robots, not_archived, …). Further
-// addresses wait as long as outcomes are missing; when the budget is spent they are skipped,
-// with the error host_budget or niche_budget. Seeds count, but are not limited.
+// addresses wait while leased ones have no outcome yet; when the budget is spent they are
+// skipped, with the error host_budget or niche_budget. Seeds count, but are not limited.
 //
 // Next leases the best addresses and prints their records, highest priority first, then by
 // URL, with all parents and the retries so far. With -generation G their generation is set
@@ -99,23 +99,22 @@
 //
 // With -recrawl visited pages are leased again when they are due, ranked by priority among
 // the others. Their records have etag and last_modified, for a conditional request, and
-// last_digest, interval and visits. The next due time depends on these and the outcome.
-// The interval is multiplied by 1.4 after a visit that found the page unchanged (304, or the
-// same digest), by 0.8 if it has changed, and by 1.5 after a status of 400 or more; it starts
-// at a tenth of the page's age (Last-Modified), or a week, and stays between an hour and 90
-// days. An address with lastmod, as from a sitemap, makes a page due that was visited before
-// that time. The outcome of a later visit replaces that of an earlier one, but a page that
+// last_digest, interval and visits. The next due time depends on these and the outcome. The
+// interval is multiplied by 1.4 after a visit that found the page unchanged (304, or the same
+// digest), by 0.8 if it has changed, and by 1.5 after a status of 400 or more; it starts at a
+// tenth of the page's age (Last-Modified), or a week, and stays between an hour and 90 days.
+// If an address has a lastmod (as from a sitemap) later than the last visit of its page, the
+// page is due. The outcome of a later visit replaces that of an earlier one, but a page that
 // cannot be reached stays visited: after four failures it is tried once per interval.
 //
-// Serve is the beginning and the end of a pipeline: it adds the records from stdin as add
-// does, and writes the batches of next -generation, one window after the other, each
-// followed by its window mark (a query with operator mark, whose generation is the number of
-// the window). Serve chooses the next window when the mark has come back after all output of
-// the stages for the window, so on an archive the crawl is the same as with next and add.
-// There is also a mark before the first window. Serve reads its input and writes it to the
-// log even while its output is blocked. The input is durable when the next window is
-// written. After a restart, serve writes the incomplete window again. An empty window tells
-// the strategy that the frontier is empty; the crawl ends if the strategy then proposes
+// Serve is the beginning and the end of a pipeline: it adds the records from stdin as add does, and
+// writes the batches of next -generation, one window after the other, each followed by its window
+// mark (a query with operator mark, whose generation is the number of the window). The mark returns
+// after all output for the window; serve then chooses the next window. So on an archive the crawl is
+// the same as with next and add. There is also a mark before the first window. Serve reads its input
+// and writes it to the log even while its output is blocked. The input is made durable before the
+// next window is written. After a restart, serve writes the incomplete window again. An empty window
+// tells the strategy that the frontier is empty; the crawl ends if the strategy then proposes
 // nothing, or after two consecutive windows without an outcome. With -marks=false serve writes a new
 // address for each outcome.
 //
@@ -129,7 +128,7 @@
 //
 // Reprioritise reads records with new priorities, or plain URLs, which then precede all
 // others. It adds the proposal of each URL again, with the new priority (which may be null)
-// and the next higher revision. Within a generation the highest revision counts; a later
+// and a higher revision number. Within a generation the highest revision wins; a later
 // generation replaces it. Forget removes URLs from the store; if they are added again, they
 // are new. The effects of reprioritise and forget depend on order: they change only what was
 // added before.
@@ -148,9 +147,9 @@
 //
 // # Limitations
 //
-// Only one process at a time can write to a store. Others wait for the lock, up to -wait, even
-// if serve holds it for the whole crawl. Compact releases the lock while others wait. The index
-// is in memory.
+// Only one process at a time can write to a store. Others wait for the lock, up to
+// -wait, and then fail: serve holds it for the whole crawl. Compact releases the lock
+// while others wait. The index is in memory.
 package main
 
 import (

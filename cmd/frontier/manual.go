@@ -58,17 +58,17 @@ flags, or lines of a file (-scope FILE), where # begins a comment:
 
     include PATTERN  exclude PATTERN  the last one that matches a URL decides; without
                      a match it belongs to the crawl unless there is an include rule
-    same-host        the hosts of the seeds, with or without www.; ports differ
+    same-host        the hosts of the seeds; www. is ignored, the port is not
     same-site        the registrable domains of the seeds, as example.co.uk
     scheme https     http or https
     depth 3          at most 3 links away from a seed
 
 The last four are limits: all must hold, wherever they are. In a file same-host and
-same-site may have a name instead of the seeds. +PATTERN and -PATTERN are the same as
-include and exclude, and a SURT prefix alone as include. Patterns:
+same-site may have a name instead of the seeds. +PATTERN means include PATTERN,
+-PATTERN exclude, and a bare SURT prefix include. Patterns:
 
-    example.org  *.example.org  example.org:8080     hosts; *.example.org is also
-                                                     example.org
+    example.org  *.example.org  example.org:8080     hosts; *.example.org also
+                                                     matches example.org
     example.org/docs/*  https://example.org/*        a host and a whole path with its
     /docs/*  */docs/*                                query; * is any text
     *                                                every URL
@@ -78,8 +78,8 @@ include and exclude, and a SURT prefix alone as include. Patterns:
     http://(org,example,  (org,example,)/docs        SURT prefixes, for http and https
     (org,example,:8080)/  (127.0.0.1:8080)/          the same with a port
 
-Seeds need no include rule, and have no depth; exclude rules and the scheme apply to
-them. Add the seeds first, or together with the other URLs. frontier skipped lists
+Seeds need no include rule, and depth does not apply to them; exclude rules and the
+scheme do. Add the seeds first, or together with the other URLs. frontier skipped lists
 what is out of scope. Give fetch a scope, too: redirects lead anywhere.
 
 Example:
@@ -103,14 +103,13 @@ In:   -format ndjson: records, or plain lines with a URL each; the same as add
       crawl.log, results of katana -jsonl, JSON objects with url (Scrapy), mixed
 Out:  nothing; counts on stderr
 
-From a url-frontier, known URLs without a date become visited (with the
-fetch.statusCode or error in their metadata, or else status 200); those with a date
-wait until then, and discovered URLs wait. Metadata named like a member of a
-record become that member; other metadata, key, crawl and creation date are kept for
-export. In a journal, "Fs" becomes visited and "Ff" waits, as when Heritrix recovers.
-In crawl.log a status is an outcome, -9998 is robots, and other negative numbers leave
-the URL waiting. Lines that are not about an address (dns:, comments) are counted as
-passed.
+In a dump of a url-frontier, known URLs with a date wait until that date; known URLs without
+one become visited (with the fetch.statusCode or error in their metadata, or else status
+200); discovered URLs wait. Metadata with the name of a record field are stored in that
+field; other metadata, key, crawl and creation date are kept for export. In a journal, "Fs"
+becomes visited and "Ff" waits, as when Heritrix recovers. In crawl.log a status is an
+outcome, -9998 is robots, and other negative numbers leave the URL waiting. Lines that are
+not about an address (dns:, comments) are counted as passed.
 
 Example:
 
@@ -234,9 +233,9 @@ Out:  one record per skipped URL: its proposal, with the reason as error, or as
       status_code if it failed too often
 
 A URL is skipped if fetch refused it (robots, blocked_address, bad_url, not_archived,
-redirect_loop, scope_redirect, unsupported_type, too_large), if a later stage wrote malformed fields into
-its record (malformed), if all its retries failed (dns, connect, tls, timeout, http, or a
-status), or if add -traps excluded it as a crawler trap:
+redirect_loop, scope_redirect, unsupported_type, too_large), if a later stage wrote
+malformed fields into its record (malformed), or if all its retries failed (dns, connect,
+tls, timeout, http, or a status). add -traps also skips crawler traps:
 
     trap_length      longer than 2 KiB
     trap_depth       in more than 20 directories
@@ -245,10 +244,11 @@ status), or if add -traps excluded it as a crawler trap:
     trap_session     the same page is known without this session identifier
     trap_calendar    differs from 64 other URLs only in dates, and was found on one of
                      them
-    trap_parameters  all its parameters, with their values, occur in other URLs with the
-                     same path; there are at least 16 more such URLs than pairs of parameter and
-                     value in them; and it was found on one of them
-    trap_duplicates  in a part of the host where most pages are near-duplicates
+    trap_parameters  each of its NAME=VALUE also occurs in other URLs with the same path;
+                     these are at least 16 more than the different NAME=VALUE in them;
+                     and it was found on one of them
+    trap_duplicates  in a group of URLs of the host most of whose pages are
+                     near-duplicates
 
 If the crawl has a scope (frontier add -h), a URL outside is skipped. error_detail is the
 rule:
@@ -356,7 +356,8 @@ Out:  the record of the URL, then those of the page it was found on, of its
       parents, and so on back to the seeds, nearest first, each once
 
 operator, query and reasons say why each was chosen. If pages link to each other
-much, the output is most of the crawl; follow only via to see how a page was found.
+often, the output is most of the crawl; to see how a page was found, follow only the
+field via.
 
 Example:
 

@@ -16,7 +16,7 @@ func (c *command) serveFlags() {
 	c.compactAt = 64 << 20
 	fs, v := c.flags, &c.server
 	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back; -marks=false: write no marks, and a new address for each outcome")
-	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines: lease as many addresses as the returning mark says (n), and end when it says so; -n, -pages, -generations, -patience and -timeout have no effect")
+	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines: take the size of the next window (n) and the end of the crawl from the returning mark; -n, -pages, -generations, -patience and -timeout have no effect")
 	fs.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "with -marks=false: `time` after which an address without an outcome is leased again")
 	fs.IntVar(&v.Pages, "pages", 0, "end after `n` pages, including the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
 	fs.IntVar(&v.MaxWindows, "generations", 0, "end after `n` windows; 0 is no limit")

@@ -96,7 +96,7 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	addr := fs.String("addr", "127.0.0.1:0", "serve on `HOST:PORT`; port 0 is a free port")
 	root := fs.String("root", "", "`DIR` of the Go tree (default: go env GOROOT)")
 	labels := fs.Bool("labels", false, "print the labels of the pages and exit")
-	base := fs.String("base", "", "with -labels: `URL` of the site")
+	base := fs.String("base", "", "with -labels: `URL` of the site, as gosite printed it (default: paths only)")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}

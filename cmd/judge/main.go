@@ -18,12 +18,12 @@
 // # Records
 //
 // Input: the records of a crawl in the order of fetching, as score writes them. If it is a
-// run directory of scripts/crawl, all its generations are read. A plain list of addresses is a
-// crawl that fetched one after the other.
+// run directory of scripts/crawl, all its generations are read. A plain list of addresses
+// is taken as a crawl in that order.
 //
 // A crawl on several machines is judged as one crawl if the run directories of all its nodes
-// are given. Its order is by generation, then by partition. Generations that partitions lack are
-// logged: the crawl has not reached them, or a directory is missing.
+// are given. Its order is by generation, then by partition. Generations missing from a
+// partition are logged: the crawl has not reached them, or a directory is missing.
 //
 // Output: every record unchanged (with -brief: without text, links and body), with
 //
@@ -67,8 +67,8 @@
 //	{"url":"http://a.example/jazz","labels":["music","history"]}
 //
 // If an address redirects, its labels apply to the page that it leads to. Addresses outside the web
-// are counted in the log. Seeds are addresses or records, one a line; the default for a run
-// directory is its seeds.txt, for nodes the first one.
+// are counted in the log. Seeds are addresses or records, one a line; the default is seeds.txt of
+// the (first) run directory.
 //
 // # Measures
 //
@@ -94,21 +94,21 @@
 //	mean_score      mean of the field score of the records
 //	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a
 //	                waiting link is relevant, and fetches relevant ones first
-//	seeing_children the same for a crawler that also sees one link further: it ranks a link by
+//	seeing_children the same for a crawler that also sees the links of the target: it ranks a link by
 //	                1 if its target is relevant, plus 0.6·min(1, k/5) if the target links to k
 //	                relevant pages that are neither fetched nor waiting
 //	clairvoyant_recall   recall of the clairvoyant crawler at T
 //	label seeds graph    the label; number of seeds in the web; archive or graph file
-//	seed_digest     of the addresses of these seeds, by which judge table tells sets apart
+//	seed_digest     digest of the addresses of these seeds; judge table tells sets apart by it
 //	harvest_at recall_at by cost: 100, 200, 500, 1000 and so on, up to T
 //	curves          relevant pages found at up to 200 costs: of the crawl, of random crawls
 //	                (mean, 5 % and 95 % quantile), of the clairvoyant crawler, the bound
 //	                and the two seeing crawlers
 //
 // There are 400 random crawls (20 if T is above 5,000), which choose any waiting link with
-// the same probability. The clairvoyant crawler is the better, at each cost, of two that know
-// the web and the labels; there may be better ones, but none exceeds the bound. Package judge
-// documents how they work. judge table reads summaries.
+// the same probability. The clairvoyant crawler is, at each cost, the better of two
+// heuristics that know all links and labels. It need not be optimal; the bound is an upper
+// limit. Package judge documents how they work. judge table reads summaries.
 //
 // # Without labels
 //
@@ -119,7 +119,7 @@
 // both be wrong. The results are logged and, with -summary, written as agreement:
 //
 //	with                     the classifier
-//	held_out                 false if every score of the crawl is that of this classifier
+//	held_out                 false if all scores of the crawl come from this classifier
 //	pages                    pages, up to -t, on which both have a verdict
 //	both only_crawl only_classifier neither   pages, by who calls them relevant
 //	precision recall f1      of the crawl's verdicts, if the classifier is right

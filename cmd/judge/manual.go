@@ -12,7 +12,7 @@ Usage: judge -archive FILE... -labels FILE -label NAME [flags] [RUN-DIR...|FILE.
        judge table [FILE...]
 
 In:   the records of a crawl in the order of fetching: a run directory of scripts/crawl
-      (of a crawl on several machines, those of all nodes), records, or a plain list of
+      (those of all nodes if it ran on several machines), records, or a plain list of
       addresses
 Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, free) and
       spent, the cost so far; the measures on stderr and, with -summary, in a file: T, R,

@@ -20,8 +20,8 @@ const overlapManual = ` judge overlap - compute the share of pages that two craw
 Usage: judge overlap [flags] RUN RUN...
 
 In:   run directories of scripts/crawl, or files of records (or addresses), one for each
-      crawl; in a judged directory, its verdicts.ndjson.zst or order.ndjson.zst, which
-      a crawl with several nodes needs
+      crawl. If a directory has verdicts.ndjson.zst or order.ndjson.zst, that file is
+      read; a crawl on several nodes requires it
 Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
       with -format markdown a table
 

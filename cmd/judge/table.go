@@ -23,14 +23,14 @@ Usage: judge table [flags] [FILE...] < results
 
 In:   a line of JSON for each run: results.ndjson of scripts/compare, or files of judge
       -summary. The fields are name, track, web, topic, seeds (the set of seeds), seed (of
-      random numbers), T, R and the measures of judge -summary. If name is missing, it is the name
-      of the directory for a file judge.json, and otherwise the file name without extensions; if
-      topic is missing, it is the label; seeds may be a number; other fields may be absent
+      random numbers), T, R and the measures of judge -summary. If name is missing, it is
+      the file name without extensions, or for judge.json the name of its directory; if topic
+      is missing, it is the label; seeds may be a number; other fields may be absent
 Out:  a Markdown table for each track, the best first, and an explanation of its columns;
       with -format ndjson a line for each strategy
 
 Runs are compared by name: a strategy with its options. A unit is a topic and a set of
-seeds. Random seeds are averaged in each unit, units in each topic, and topics in the mean.
+seeds. Results are averaged over random seeds, then over units, then over topics.
 Intervals are 95 % bootstrap intervals of the mean: each of 10,000 samples draws topics
 with replacement, sets of seeds within these topics, and random seeds within these sets.
 With -reference every other name is compared with that one, in the units that both have: the
@@ -40,7 +40,7 @@ numbers of units that are better, equal within -tie, and worse. ≈ marks equiva
 -tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
 with many topics, use -pairs topics. Tracks are never compared with each other.
 
-The forms of -format markdown:
+-form selects the columns (for Markdown):
 
     overall   the mean, its interval, and the comparison with the reference
     topics    a column for each topic, the best in bold
@@ -70,7 +70,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&also, "also", "", "also show the means of these `measures`, separated by commas")
 	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
 	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
-	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or means of topics")
+	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or topics (the means of their units)")
 	fs.Uint64Var(&o.Seed, "seed", 1, "seed of the random draws for intervals")
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")

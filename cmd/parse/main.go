@@ -21,7 +21,7 @@
 //	out_degree    number of distinct http and https targets, without the page itself
 //	canonical     of <link rel=canonical>
 //	simhash       64-bit fingerprint of the words of text, in hexadecimal: half from
-//	              all words, half from those outside links, if there are 20 of them
+//	              all words, half from those outside links (if at least 20 are)
 //	charset       charset that was used, replacing that of the header
 //	needs_browser true if scripts would make the text, see below
 //	fields        values matched by the selectors, by name
@@ -30,9 +30,9 @@
 // noscript and noframes elements; scripts, styles, comments and templates are not part of it.
 // For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
 // The charset is that of a byte order mark, of the header, of the page's own declaration, or
-// detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declaration that
-// contradicts the bytes is ignored: UTF-8 if most non-ASCII characters are not UTF-8, and a western
-// charset if the page is valid UTF-8.
+// detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declared UTF-8 is
+// ignored if most non-ASCII characters are not UTF-8; a declared western charset is ignored
+// if the page is valid UTF-8.
 //
 // Links are the http and https targets of the elements a, area, frame, iframe and meta refresh,
 // and of link elements for the same page in other languages (rel=alternate with a hreflang)
@@ -63,10 +63,11 @@
 // valid gives the error http.
 //
 // needs_browser marks pages that show almost nothing without scripts: their text, without
-// noscript elements, has fewer than 200 bytes, and their scripts have at least 2,000 bytes and at
-// least 100 for each byte of that text, where those in other files count 10,000 bytes together.
-// Pages with frames are not marked. parse runs no scripts; render -only-marked does, after parse
-// -keep-body and before another parse. The last line on stderr counts the marked pages.
+// noscript elements, has fewer than 200 bytes, and their scripts have at least 2,000 bytes, and
+// at least 100 times as many as that text. All scripts in other files together count as 10,000
+// bytes. Pages with frames are not marked. parse runs no scripts; render -only-marked does,
+// after parse -keep-body and before another parse. The last line on stderr counts the marked
+// pages.
 //
 // # Main content
 //
@@ -85,8 +86,8 @@
 // All selectors together may take 2^28 steps on a page, which is some seconds. A step is roughly
 // the inspection of one sibling. Only hostile pages, and lists of about 16,000 elements searched
 // with :nth-child and the like, reach the limit. At the limit, the field being searched and those
-// after it, by name, are missing: error_detail lists them, without an error, and the last line on stderr
-// counts such pages as incomplete_fields.
+// after it, by name, are missing: error_detail lists them (error stays empty), and the last line
+// on stderr counts such pages as incomplete_fields.
 //
 // # Other types
 //
@@ -111,14 +112,13 @@
 //
 // # Limitations
 //
-// A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than
-// 512, and pages whose tree would be far larger than the page, are parsed without a tree:
-// links, text and meta elements are as usual, fields are absent, and paths are approximate.
-// With -select, the last line on stderr counts them as flat. XML is parsed as HTML, except for CDATA
-// and self-closing elements. Style sheets are not read, so hidden text is text. Languages are
-// detected by their most common words, which takes a few dozen words of text, or by their
-// script; some forty are known. Main content is designed for articles; for a list of links or
-// of short posts it may be wrong.
+// A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than 512, and
+// pages whose tree would be far larger than the page, are parsed without a tree: links, text and meta
+// elements are as usual, fields are absent, and paths are approximate. With -select, the last line on
+// stderr counts them as flat. XML is parsed as HTML, except for CDATA and self-closing elements. Style
+// sheets are not read, so text that they hide is included. Languages are detected by their most common
+// words, which takes a few dozen words of text, or by their script; some forty are known. Main content
+// is designed for articles; for a list of links or of short posts it may be wrong.
 package main
 
 import (
@@ -154,9 +154,9 @@ and deduplicated. Each has anchor, context (25 words on each side, a newline in 
 of the anchor), rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With
 -within, links that the archives do not have get archived:false.
 
-Matching the selectors of -select on a page is limited to 2^28 steps, which is some seconds. At the
-limit, the remaining fields are missing: error_detail lists them, without an error, and the last
-line on stderr counts such pages as incomplete_fields.
+Matching the selectors of -select on a page is limited to 2^28 steps, which is some seconds.
+At the limit, the remaining fields are missing: error_detail lists them (error stays empty),
+and the last line on stderr counts such pages as incomplete_fields.
 
 With -main, text is the main content of the page, without navigation and the like;
 links are those of the whole page. With -context page, contexts extend beyond
@@ -165,21 +165,21 @@ blocks. lang is detected if the page does not declare it.
 With -convert TYPE=COMMAND, a body of that type is the stdin of a shell command, whose
 stdout is parsed instead: as HTML if it begins with a tag, else as text. The command gets
 nothing else of the page. -convert-time, -convert-memory (on Linux; elsewhere nothing limits
-memory) and -convert-output limit it; it is killed with all processes of its group. -j commands
-run at a time. If one fails or prints nothing, the page has no text, and error_detail says why,
-without an error. Recipes:
+memory) and -convert-output limit it; at a limit it is killed, and so are processes that it
+leaves behind. -j commands run at a time. If one fails or prints nothing, the page has no
+text, and error_detail says why (error stays empty). Recipes:
 
     -convert 'application/pdf=pdftotext -q - -'
     -convert 'application/msword=catdoc -d utf-8'
     -convert 'application/vnd.openxmlformats-officedocument.wordprocessingml.document=pandoc --sandbox -f docx -t html'
 
 needs_browser marks pages that show almost nothing without scripts: under 200 bytes of
-text, without noscript, and scripts of at least 2,000 bytes and 100 times the text, where
-those in other files count 10,000 bytes together. render -only-marked runs their scripts,
-between parse -keep-body and another parse.
+text, without noscript, and scripts of at least 2,000 bytes and 100 times the text;
+those in other files together count as 10,000 bytes. render -only-marked runs their
+scripts, between parse -keep-body and another parse.
 
-robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. Set
--agent as for fetch, to include directives addressed to this crawler.
+robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. To
+include directives for this crawler, give the same -agent as to fetch.
 
 Records with an error, without body or without url, and records of sitemaps, are
 passed through unchanged.
@@ -220,7 +220,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	})
 	fs.BoolVar(&p.keepBody, "keep-body", false, "keep the body")
 	p.convert = converters{time: 30 * time.Second, memory: 1 << 30, output: 32 << 20}
-	fs.Func("convert", "parse what a command makes of bodies of a media type, `TYPE=COMMAND`; may be repeated", p.convert.add)
+	fs.Func("convert", "convert bodies of a media type with a command, and parse its output, `TYPE=COMMAND`; may be repeated", p.convert.add)
 	fs.DurationVar(&p.convert.time, "convert-time", p.convert.time, "maximum `time` of a command of -convert for a body")
 	fs.Var((*filter.Size)(&p.convert.memory), "convert-memory", "maximum memory of each process of -convert in `bytes`, on Linux")
 	fs.Var((*filter.Size)(&p.convert.output), "convert-output", "maximum output of -convert for a body in `bytes`")

@@ -8,21 +8,22 @@
 // # Records
 //
 // Input: pages with their body, as written by fetch, or by parse -keep-body. Output: one record for
-// each input record, in order. The body of a page becomes its document after its scripts, as HTML
-// in UTF-8, and charset and content_length are those of the new body. If the page has a parse
-// section it is removed, since it describes another body. The rest of the fetch section is as
-// fetch wrote it: status, headers and digest are those of the response.
+// each input record, in order. The body of a page becomes the document as it is after the scripts
+// have run, as HTML in UTF-8, and charset and content_length are those of the new body. If the page
+// has a parse section it is removed, since it describes another body. The rest of the fetch section
+// is as fetch wrote it: status, headers and digest are those of the response.
 //
-// Rendered are HTML pages with a status of 200 to 299 and without an error; with -only-marked only those
-// among them that parse has marked (needs_browser). All other records are passed on unchanged.
+// Render processes HTML pages with a status of 200 to 299 and without an error; with
+// -only-marked only those that parse has marked (needs_browser). All other records are
+// passed on unchanged.
 //
 //	truncated     time if the page was not complete within -render-time, length if the
 //	              document was cut at -max-body
-//	error_detail  why a page could not be rendered, without an error: it keeps its body
+//	error_detail  why a page could not be rendered (error stays empty): it keeps its body
 //	              and its parse section
 //
-// A page that could not be rendered costs only itself. Its browser is killed, and the next page
-// gets another one.
+// A page that could not be rendered does not affect others: its browser is killed, and
+// the next page gets another one.
 //
 // # Pipelines
 //
@@ -32,31 +33,31 @@
 //	fetch | render | parse                                  renders every page
 //	fetch | parse -keep-body | render -only-marked | parse  renders those that need it
 //
-// A page takes a second or so instead of a millisecond, so the second one is the one to use. The
-// second parse parses all pages again, and writes for pages that were not rendered what the first
-// one did.
+// A page takes a second or so instead of a millisecond, so the second one is the one to
+// use. The second parse parses all pages again; for pages that were not rendered, its
+// output is that of the first one.
 //
 // # Network
 //
 // The browser never uses the network. Each request of a page is intercepted and answered by the code
-// that fetch uses, or refused. It has no other way: no name and no address resolves in it, its proxy does
-// not exist, and it listens on no port.
+// that fetch uses, or refused. It has no other access to the network: DNS is switched off in it, its
+// proxy does not exist, and it listens on no port.
 //
-// Requested are scripts and what scripts request (XMLHttpRequest, fetch), by GET: up to
-// -max-requests, at most six at a time, with up to -max-loaded bytes together. Scripts are
-// requested once for all pages (of up to 32 MiB). Style sheets are empty. All else is refused:
-// other methods, images, fonts, media, frames, workers, service workers, WebSockets, event
-// streams, WebRTC, pings, downloads, new windows and file URLs. Preflights of CORS are permitted
-// without a request. Dialogs are dismissed.
+// Only scripts, and what scripts request (XMLHttpRequest, fetch), are loaded, by GET: up to
+// -max-requests, at most six at a time, with up to -max-loaded bytes together. Scripts are kept
+// for the next pages (up to 32 MiB in total). Requests for style sheets get an empty answer. All
+// else is refused: other methods, images, fonts, media, frames, workers, service workers,
+// WebSockets, event streams, WebRTC, pings, downloads, new windows and file URLs. Preflights of
+// CORS are permitted without a request. Dialogs are dismissed.
 //
 // As in fetch, addresses that are not on the public internet are refused without -allow-private,
 // the ports of other services without -allow-port, and all but loopback without -contact.
-// Neither cookies nor the browser's name are sent. robots.txt does not apply to the resources of a page that
-// it permits, and there are no pauses between them.
+// Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
+// data are requested without asking robots.txt again, and without pauses.
 //
 // The main document is not replaced. If a script or a meta element navigates to another address,
-// this is not followed: a meta refresh at the end of the document has the address, which parse
-// takes for a link, so that the address is fetched like any other.
+// this is not followed: render appends a meta refresh with the address to the document, and
+// parse extracts it as a link, so that the address is fetched like any other.
 //
 // With -warc PREFIX what is requested is stored as by fetch -warc. It must be another prefix than
 // that of fetch. The rendered document is not stored: it can be made again. With -archive nothing
@@ -90,12 +91,11 @@
 //
 // # Limitations
 //
-// Same input, same bytes is not true of render: a page may show the date, draw numbers at random, or
-// depend on how fast it is. Content that appears on scrolling or clicking, or later than half a second
-// after the last request, is missing, and so are frames, shadow trees, and what is in the page's
-// language for other browsers than Chromium. Queries of links are encoded in UTF-8, whatever charset
-// the page had. The limits of requests per second of fetch do not apply.
-// It does not run on Windows, where processes inherit no pipes.
+// Render is not deterministic: a page may show the date, draw numbers at random, or depend on how fast
+// it is. Content that appears on scrolling or clicking, or later than half a second after the last
+// request, is missing, and so are frames, shadow trees, and content that pages show to other browsers
+// only. Queries of links are encoded in UTF-8, whatever charset the page had. The flags -rate and
+// -host-rate of fetch do not apply. It does not run on Windows, where processes inherit no pipes.
 package main
 
 import (
@@ -129,24 +129,24 @@ Usage: render [-only-marked] -contact ADDRESS [-warc PREFIX] [FILE...] < pages
        render [-only-marked] -archive FILE [-archive FILE...] [FILE...] < pages
 
 In:   pages with their body, as written by fetch, or by parse -keep-body
-Out:  the same records in order; the body is the document after its scripts, as HTML
+Out:  the same records in order; the body is the document after the scripts have run
 
 HTML pages with a status of 200 to 299 are rendered in Chromium; with -only-marked only
 those that parse has marked (needs_browser). All other records are passed on unchanged.
-A page that could not be rendered keeps its body, and error_detail says why, without
-an error. truncated is "time" if a page was not complete within -render-time.
+A page that could not be rendered keeps its body, and error_detail says why (error stays
+empty). truncated is "time" if a page was not complete within -render-time.
 
 Render stands after fetch:
 
     fetch | render | parse                                    renders every page
     fetch | parse -keep-body | render -only-marked | parse    renders those that need it
 
-The browser never uses the network: its requests are answered by the code that fetch
-uses, or refused. Requested are scripts, and what scripts request, by GET. As in fetch, this
+The browser never uses the network: its requests are answered by the code that fetch uses,
+or refused. Only scripts, and what scripts request, are loaded, by GET. As in fetch, this
 needs -contact, and -allow-private for loopback and private addresses. Images, frames,
 workers, WebSockets, downloads, windows and other methods are refused. With -warc what is
-requested is stored (not under the prefix of fetch); with -archive it comes from archives.
-A navigation by a script is not followed, but becomes a link (meta refresh).
+requested is stored (not under the prefix of fetch); with -archive it comes from archives. A
+navigation by a script is not followed, but becomes a link (meta refresh).
 
 Chromium runs scripts in a sandbox, which needs another user than root. Where that is not
 possible, as in most containers, -no-sandbox is needed.

@@ -18,16 +18,16 @@
 //	verdicts.ndjson.zst               the records that judge -brief has written
 //
 // The run directories of the nodes of a crawl on several machines are one run. Its judge.json and
-// verdicts.ndjson.zst are in the directory that is given first. Generations that partitions lack are
-// logged.
+// verdicts.ndjson.zst are in the directory that is given first. Generations missing from a
+// partition are logged.
 //
 // A RUN may also be what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst,
 // which has the brief records with their verdicts, log.ndjson, and the small files above.
 //
 // With judge.json the page shows the curves of the run between random crawls and the
 // clairvoyant crawler; with verdicts.ndjson.zst labels decide which pages are relevant.
-// Without verdicts, relevance is that of the steering measure; the page warns that this
-// measure judges itself.
+// Without verdicts, the steering measure decides which pages are relevant; the page
+// warns that this measure judges itself.
 //
 // The page also shows what every operator found in each generation, niches, hosts and the
 // slowest of them, scores by verdict, failures, skipped records, and the relevant pages by
@@ -57,11 +57,11 @@
 //
 // # Metrics
 //
-// -metrics writes how far the crawls have come in the text format of Prometheus, for example for the
+// -metrics writes the progress of the crawls in the text format of Prometheus, for example for the
 // textfile collector of its node_exporter: pages fetched, failed, relevant and by operator, errors,
 // the last generation and when it was committed, addresses, hosts, captures, and whether the crawl
 // has ended. Every metric has the label run. The nodes of a crawl on several machines are one run;
-// exchange status knows those that are not on this machine.
+// for nodes on other machines, use exchange status.
 //
 // # Example
 //
@@ -107,8 +107,8 @@ Out:  one self-contained HTML file: curves of harvest and recall, generations by
       operator, niches, hosts, scores by verdict, errors, and the relevant pages with
       their lineage; with -metrics, counts of each run in the text format of Prometheus
 
-Without verdicts, relevance is that of the steering measure; the report says so. The
-file is replaced atomically; -o - is stdout. The same files give the same bytes.
+Without verdicts, the steering measure decides which pages are relevant; the report says so.
+The file is replaced atomically; -o - is stdout. The same files give the same bytes.
 
 Example:
 
@@ -123,12 +123,12 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	var out, results, format string
 	var how comparing
 	fs := filter.Flags("report", manual, stderr)
-	fs.StringVar(&out, "o", "", "the `file` to write the page to; - is stdout")
+	fs.StringVar(&out, "o", "", "the `file` to write the page to; - is stdout; required")
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
-	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with")
+	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with (default: no comparison)")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
-	reload := fs.Int("reload", 0, "a browser that shows the page reads the file again every `n` seconds")
-	watched := fs.Bool("metrics", false, "write how far the crawls have come in the text format of Prometheus, instead of a page")
+	reload := fs.Int("reload", 0, "a browser that shows the page reads the file again every `n` seconds; 0: never")
+	watched := fs.Bool("metrics", false, "write the progress of the crawls in the text format of Prometheus, instead of a page")
 	filter.LogFlag(fs, &format)
 	dirs, err := filter.ParseMixed(fs, args)
 	switch {

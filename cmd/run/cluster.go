@@ -32,10 +32,10 @@ var fileFlags = []string{"creds", "nkey", "ca", "cert", "key"}
 func (o *opening) defineCluster(fs *flag.FlagSet) {
 	o.partitions = 16
 	fs.StringVar(&o.servers, "cluster", "", "crawl on several machines, by way of the NATS servers at these `addresses`, separated by commas")
-	fs.StringVar(&o.name, "name", "", "with -cluster: the `name` of the crawl; a crawl of that name is joined")
+	fs.StringVar(&o.name, "name", "", "with -cluster: the `name` of the crawl, which is joined if it exists, and begun otherwise")
 	fs.StringVar(&o.node, "node", "", "with -cluster: the `name` of this machine (default: its host name)")
 	fs.Var(&o.partitions, "partitions", "with -cluster: divide the hosts into `n` partitions, which the machines share")
-	fs.Var(&o.lag, "lag", "with -cluster: wait only for the generation `S` before the last one (default 1; with -archive 0)")
+	fs.Var(&o.lag, "lag", "with -cluster: begin generation g+1 when all partitions have committed generation g-`S` (default 1; with -archive 0)")
 	fs.Var(&o.replicas, "replicas", "with -cluster: store the crawl on `n` servers (default 3, or 1 if fewer are named)")
 	fs.StringVar(&o.maxBytes, "max-bytes", "", "with -cluster: maximum size of the stream in `bytes`, see exchange create -h")
 	for _, name := range fileFlags {

@@ -27,9 +27,10 @@ Crawl loops over generations: frontier next | fetch | parse | score | evolve | f
 run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
 same command, or with -run alone.
 
-A topic that is not a file, and does not look like the name of one, is a query, from which topic
+If -topic is neither a file nor looks like the name of one, it is words, from which topic
 -query makes the topic. Addresses without a flag are seeds, in addition to those of -seeds.
-Without -run the directory is named after the words: crawl-jazz-music for the topic 'jazz music'.
+Without -run the directory is named after the words: crawl-jazz-music for the topic 'jazz
+music'.
 
 Which addresses belong to the crawl (frontier add -h describes the rules):
   -include, -exclude PATTERN   as example.org/docs/*, */tag/*, ext:pdf, re:EXPR or a SURT prefix
@@ -54,9 +55,9 @@ The live web; captures are written to DIR/warc:
   -warc-level -warc-dedup -warc-done -cookies -headers
   With many hosts, crawls with -fair host -steady are the fastest.
 
--search answers queries; without it they are not answered. INDEX is a file that crawl makes from
-the archives, or in a live crawl from DIR/warc, and keeps up to date. In a live crawl the URL of
-a SearXNG server can be given instead.
+-search answers the queries of strategies that search; without it they get no results. INDEX
+is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up
+to date. In a live crawl the URL of a SearXNG server can be given instead.
 
 On several machines, which share the hosts by way of NATS servers (doc/cluster.md):
   crawl -cluster SERVERS -name NAME -run DIR -topic … -seeds … [flags]   on the first machine
@@ -75,7 +76,7 @@ variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl requests them in vain, at no cost
   SCORE    need not set every field: score -keep, which is added to the line, sets relevant.
-           Scores do not steer every strategy, and not the default one: evolve -strategies
+           Some strategies, and the default, follow no scores (see evolve -strategies)
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
@@ -83,16 +84,17 @@ commit the generation. It does not notice if a stage changes url, which no stage
 -steady a stage must not buffer its output, and must pass on lines without a url: crawl reports a
 stage that holds lines back for 30 seconds.
 
-DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that found a
-relevant page, according to the stage score: first for the crawl so far, then, after "now", for
-the last generation. If stderr is a terminal, crawl shows the progress of the current generation.
-Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one line per generation.
+DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that
+found a relevant page, as the stage score judges it: first for the whole crawl, then,
+after "now", for the last generation. If stderr is a terminal, crawl shows the progress
+of the current generation. Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one
+line per generation.
 
-touch DIR/.stop ends the crawl after the current generation. So do Ctrl-C, SIGTERM and SIGHUP,
-to crawl or to all its processes, which also return the addresses that are not fetched yet
-to the frontier. DIR/stop_reason says why a crawl ended:
-pages, generations, frontier_empty, not_due, stop_file, interrupted or no_page. After no_page
-the same command fetches the seeds again.
+touch DIR/.stop ends the crawl after the current generation. Ctrl-C, SIGTERM and SIGHUP,
+sent to crawl or to its process group, do the same, and return the addresses that are not
+fetched yet to the frontier. DIR/stop_reason says why a crawl ended: pages, generations,
+frontier_empty, not_due, stop_file, interrupted or no_page. After no_page the same command
+fetches the seeds again.
 
 Exit status: 0 done, 1 failed, or no page could be fetched, 2 misuse, 3 disk full, 130 and 143
 interrupted. `
@@ -148,16 +150,16 @@ var scopeFlags = []string{"include", "exclude", "same-host", "same-site", "depth
 func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
-	fs.StringVar(&o.topic, "topic", "", "the topic: a `file` made by topic, or words")
-	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
+	fs.StringVar(&o.topic, "topic", "", "the topic: a `file` made by topic, or words; required for a new run")
+	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line; a new run needs seeds")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
 	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like, see parse -h")
-	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "parse what a command makes of bodies of a media type, `TYPE=COMMAND` (repeatable), see parse -h")
+	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "convert bodies of a media type with a command, and parse its output, `TYPE=COMMAND` (repeatable), see parse -h")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.StringVar(&o.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")
-	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
+	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally where the default differs from it, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
 	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive or -cluster 20)")
@@ -173,17 +175,17 @@ func (o *opening) define(fs *flag.FlagSet) {
 	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
 	o.defineCluster(fs)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
-	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC), and wait for the next one; without -pages and -patience the crawl then has no end")
+	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC), then wait for the next day; without -pages and -patience the crawl never ends")
 	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, but keep these fresh")
 	fs.Var(&o.minFree, "min-free", "wait while the disk of the run has less than this many `bytes` left (Linux and macOS)")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
-	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: the default of score)")
+	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use: all words of the page, or those of the topic (`page|topic`; default: see score -h)")
 	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date; a browser that shows it reloads it")
-	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })
-	fs.StringVar(&o.s.Capture, "capture", "", "see above")
-	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "see above")
+	fs.Func("archive", "fetch from this archive `file`, directory or pattern (repeatable)", func(v string) error { return o.addArchives(v) })
+	fs.StringVar(&o.s.Capture, "capture", "", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date")
+	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
 	for _, name := range fetchFlags {
 		fs.Func(name, "see fetch -h", func(v string) (err error) {
 			if name == "cookies" || name == "headers" { // files

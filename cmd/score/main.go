@@ -41,30 +41,30 @@
 //
 //	vsm             counts of keywords weighted by tag (title 5, links 3, meta 2,
 //	                others 1); cosine with the keyword weights; Fan, Zeng and Li 2009.
-//	                Threshold 0.05: the paper's, which any page with one of ten keywords
-//	                reaches.
+//	                Threshold 0.05, as in the paper; with ten keywords, a page with any one
+//	                of them reaches it.
 //	weighttable     words of the table and of the query (title 2, text 1, times the
 //	                document frequency of the word); cosine with their weights;
-//	                Wilson and others 2021. Threshold 0.4, the middle of Pal's limits.
+//	                Wilson and others 2021. Threshold 0.4, the middle of the limits in the paper of Pal
+//	                and others.
 //	weighttable-tf  the same without the query's words and without document
 //	                frequencies; Pal, Tomar and Shrivastava 2009. Threshold 0.4.
 //	bm25            keywords in title and text, with k1 = 1.5, b = 0.75 and
 //	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights; N, n
 //	                and the average length are the statistics of the topic. If it has
 //	                none, they are those of the background: the section that topic
-//	                -background makes or, for English, the built-in table. An expression
-//	                then has the n of its rarest word. From 0 to less than 2.5 times the
-//	                sum of weight · IDF. Threshold: half of that sum, which is the value
+//	                -background makes or, for English, the built-in table. For a
+//	                phrase, n is that of its rarest word. Range: [0, 2.5·S), where S is the
+//	                sum of weight · IDF. Threshold: S/2, which is the value
 //	                of a page of average length with every keyword once.
 //	wordscore       keywords in title and text: density (frequency over words),
 //	                frequency relative to the most frequent word (α = 4), and balance;
 //	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
 //	                that the paper reports.
 //	jaccard         similarity to the reference page: common links, common words and
-//	                keywords in both; Rane and Pathak. Threshold 0.25: the value of a
-//	                page without common links, with one common word for every three
-//	                words that only one of the two pages has; its effect depends on the
-//	                length of the reference.
+//	                keywords in both; Rane and Pathak. Threshold 0.25: the value if no
+//	                links, and a quarter of all words of both pages, are shared; its effect
+//	                depends on the length of the reference.
 //	classifier      the probability that the page is relevant, by a classifier trained on
 //	                the examples. It assumes that relevant pages are as frequent as
 //	                among the examples; if they are rarer, the value is overestimated,
@@ -96,12 +96,13 @@
 //	near  = 1 if anchor > 0, else context
 //
 // In this formula bm25 uses the share of the keywords that occur, each weighted by weight · IDF.
-// jaccard uses √(A / (A + B)), where A is the number of words that the reference has too plus the
-// occurrences of keywords (at most 20), and B the number of other words. Three measures score links
-// differently: weighttable-tf by (url + anchor) / 2, half the sum of the first two terms of the
-// paper's formula; wordscore by its value of the words before the link, its anchor and the words
-// after it, as one text, in [0, 5]; the classifier by what all these words together add to the
-// probability of an empty page. The score of the page with the link is not part of any of them.
+// jaccard uses √(A / (A + B)), where A is the number of words that are also in the reference,
+// plus the occurrences of keywords (20 at most), and B the number of other words. Three measures
+// score links differently: weighttable-tf by (url + anchor) / 2, half the sum of the first two
+// terms of the paper's formula; wordscore by its value of the words before the link, its anchor
+// and the words after it, as one text, in [0, 5]; the classifier by how far these words together
+// raise the probability of an empty page. The score of the page with the link is not part of any
+// of them.
 //
 // # Example
 //
@@ -151,15 +152,14 @@ Out:  the same records, with score (of the first measure), scores (of all, by
 With -windows DIR, records after the mark of window G are scored with
 DIR/G/topic.json, which topic -expand -windows DIR writes, if that file exists.
 
-A record with an error is passed on unchanged; with -keep, so is one that
-another program has scored; if relevant is missing it is added, by the threshold
-of the topic, of a measure named by -fitness, or else 0.5. A page with a
-status other than 2xx has the score 0. The result depends only on the topic
-file and the record.
+A record with an error is passed on unchanged. With -keep, so is one that another
+program has scored; a missing relevant is set by the threshold of the topic, else of the
+first -fitness measure, else 0.5. A page with a status other than 2xx has the score 0.
+The result depends only on the topic file and the record.
 
-The default measure is bm25; it is vsm with -norm page, and if the topic has
-neither statistics nor a background. Each needs a section of the topic. Its threshold applies if the topic
-sets none:
+The default measure is bm25, but vsm with -norm page, or if the topic has neither
+statistics nor a background. Each measure needs a part (section) of the topic file. If
+the topic sets no threshold, that of the measure applies:
 
     measure         section     threshold  score
     vsm             keywords    0.05       counts weighted by tag (title 5, links 3, meta 2,
@@ -205,9 +205,9 @@ func main() { filter.Main("score", invoke) }
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
-	name := fs.String("topic", "", "the topic `file`, see topic -h")
+	name := fs.String("topic", "", "the topic `file`, see topic -h; required")
 	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25, or vsm, see above)")
-	norm := fs.String("norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
+	norm := fs.String("norm", "topic", "words that cosines use: those of the topic, or all of the page (`topic|page`)")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
 	windows := fs.String("windows", "", "after the mark of window G, use the topic that topic -expand has written to `DIR`/G/topic.json, if there is one")

@@ -26,7 +26,7 @@
 //	priority  the query's priority − 0.001 × rank, where the rank of the first result
 //	          is 0; absent if the query has none
 //	depth     0
-//	query generation niche parents   those of the query; no page is its own parent
+//	query generation niche parents   those of the query; parents without the page itself
 //
 // With -query WORDS no input is read; the words are the only query.
 //
@@ -183,7 +183,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.query, "query", "", "answer the query `words`, and read no input")
 	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
-	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them")
+	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them (default: they are reused in this run only)")
 	fs.BoolVar(&o.private, "allow-private", false, "allow servers at loopback and private addresses")
 	o.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {

@@ -55,7 +55,7 @@
 // The table has the N words (-table N) with the highest tf·df: tf is the number of
 // occurrences in all positive pages, df the number of positive pages that have the word. The
 // weight is tf·df divided by its maximum (Pal, Tomar and Shrivastava 2009). The table also
-// has the words of the keywords, with weight 1 and the origin query (Wilson et al. 2021),
+// has the words of the keywords, with weight 1 and "origin":"query" (Wilson et al. 2021),
 // which weighttable uses and weighttable-tf does not. If there are negative pages, words that
 // occur in some of them are left out unless they are significantly more frequent in positive
 // pages; most words of navigation are left out for that reason. -compat makes the table of
@@ -77,9 +77,9 @@
 // takes its statistics from it, so that a rare word of the query counts more than a common
 // one. For English a table of 12,000 words is part of the program; it is made from the
 // documentation of Go and Debian, so its English is technical. -background makes another
-// one, from pages on all topics that parse has written, such as a random sample of the web
-// that is crawled, and is required in other languages. It can be used with a query or
-// -topic, and together with -positive, and adds the section
+// one from parsed pages on all topics, such as a random sample of the web that is crawled.
+// Other languages require it. It can be used with a query or -topic, and together with
+// -positive, and adds the section
 //
 //	background  number of pages, their mean length, and the document frequencies of the
 //	            12,000 most frequent words
@@ -89,11 +89,11 @@
 // Pages may be about the topic in other words than yours. -vectors names a table of word vectors, in
 // the text format of word2vec or GloVe: a line for each word, with the word and its numbers. To each
 // word of the query, and each -keyword of one word, the nearest words are added as keywords: at most
-// five, with a cosine of at least 0.5 and a weight of half the cosine, in weights of the word. Look at
+// five, with a cosine of at least 0.5; their weight is that of the word times half the cosine. Look at
 // them, and delete those that mean something else: vectors put words near each other that are used
-// alike, such as names of different cities. No table is part of spoor. The file may be plain or compressed,
-// and is read twice. Only lower case is compared. Lines that are no vectors are skipped, and counted on
-// stderr.
+// alike, such as names of different cities. No table is part of spoor. The file may be plain or
+// compressed, and is read twice. Words are compared in lower case. Lines that are no vectors are
+// skipped, and counted on stderr.
 //
 // # Expansion
 //
@@ -261,7 +261,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr}
 	fs := filter.Flags("topic", manual, stderr)
 	fs.StringVar(&c.query, "query", "", "`words` of pages about the topic, each with weight 1")
-	fs.Var(&c.keywords, "keyword", "an `expression=weight`, several words allowed (repeatable)")
+	fs.Var(&c.keywords, "keyword", "an `expression[=weight]`, one or more words; the default weight is 1 (repeatable)")
 	fs.StringVar(&c.threshold, "threshold", "", "pages with this `score` or more are relevant (default: the measure's)")
 	fs.StringVar(&c.language, "language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
 	fs.StringVar(&c.stemmer, "stemmer", "", "`name` of the stemmer, for en one of "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
@@ -271,14 +271,14 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&c.background, "background", "a `file` of pages on all topics, which say how frequent words are in general (repeatable)")
 	fs.Var(&c.archives, "archive", "read pages that are given by address from this `file` (WARC, ARC, WACZ), pattern or directory (repeatable)")
 	fs.StringVar(&c.vectors, "vectors", "", "a `file` of word vectors: words near those of the query are added with lower weights")
-	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
+	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "`number` of words in the weight table")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
 	fs.BoolVar(&c.learn.Literal, "compat", false, "follow the papers literally in making the table and the reference page, expanding, and explaining")
-	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score")
+	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score (default score 0.7 and 0.9)")
 	fs.StringVar(&c.windows, "windows", "", "with -expand: pass records on, and write the topic after window G to `DIR`/G/topic.json")
 	fs.StringVar(&c.explain, "explain", "", "explain the scores of the page with this `url`")
 	fs.StringVar(&c.fitness, "fitness", "", "the `measures` to explain (default: as score): "+strings.Join(measure.Names(), ", "))
-	fs.StringVar(&c.norm, "norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
+	fs.StringVar(&c.norm, "norm", "topic", "words that cosines use: those of the topic, or all of the page (`topic|page`)")
 	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {
 		return err

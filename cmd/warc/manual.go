@@ -26,11 +26,11 @@
 //
 // Cat prints the body of a URL without chunks and content coding; for a revisit, the body
 // of its original. Of several captures it takes the newest, or the one selected by
-// -capture, as fetch does. A number is the offset of a record in the only FILE, as printed
-// by ls. -headers also prints the header of the response, -raw the block as it was
-// archived, -record the whole record, decompressed. Bodies are decoded up to 128 MiB. Cat
-// looks URLs up in the indexes of the archives. It writes missing ones beside the
-// archives, or to -cache if that is not possible.
+// -capture, as fetch does. If the argument is a number, it is the offset of a record, as
+// printed by ls, in the one FILE given. -headers also prints the header of the response,
+// -raw the block as it was archived, -record the whole record, decompressed. Bodies are
+// decoded up to 128 MiB. Cat looks URLs up in the indexes of the archives. It writes
+// missing ones beside the archives, or to -cache if that is not possible.
 //
 // Index prints the lines of these indexes, sorted over all files, for pywb and other
 // programs. -w writes them beside the archives instead, as FILE.cdxj.
@@ -48,20 +48,21 @@
 // since its payload is elsewhere. For each file, verify and repair print the first
 // thousand findings of kind "format" and count the others.
 //
-// Repair copies complete records byte for byte, cuts off truncated ends, corrects lengths
-// that follow from a digest or from the next record, gives each record its own gzip
-// member, removes data that is not a record and wrong digests, and replaces identifiers
-// that are missing or not unique. It prints each repair like verify. Verify finds no
-// faults in the result, and repairing it changes nothing. -w replaces files that have
-// faults and keeps the originals as FILE.bak. An abandoned FILE.open is renamed to FILE,
-// which is printed as a repair. A file that is being written is not changed.
+// Repair copies complete records byte for byte, cuts off truncated ends, corrects a
+// wrong length if a digest or the next record shows the right one, gives each record its
+// own gzip member, removes data that is not a record and wrong digests, and replaces
+// identifiers that are missing or not unique. It prints each repair like verify. Verify
+// finds no faults in the result, and repairing it changes nothing. -w replaces files
+// that have faults and keeps the originals as FILE.bak. An abandoned FILE.open is
+// renamed to FILE, which is printed as a repair. A file that is being written is not
+// changed.
 //
 // Pack writes a WACZ 1.1.1 with archives, an index, a list of pages, and digests of
 // everything. Archives with one gzip member per record are copied, others recompressed. The
 // list contains all HTML pages with status 200, or those in the records of -scored, with
-// title and score, each once with its best score. Such a page is found by warc_filename
-// and warc_offset, or, since archives are renamed, repacked and piped, by URL, timestamp
-// and digest. Pages that are not found are counted; if none is found, pack fails. -relevant
+// title and score, each once with its best score. Such a page is found by warc_filename and
+// warc_offset, or else by URL, timestamp and digest, so archives may have been renamed or
+// repacked. Pages that are not found are counted; if none is found, pack fails. -relevant
 // packs only pages with "relevant":true, with their requests, metadata, redirects and
 // originals of revisits. The same input makes the same bytes; -created sets the creation
 // date, which is otherwise that of the newest capture.
@@ -191,7 +192,7 @@ Out:  a line per finding: FILE:OFFSET: kind: description; with -json an object
 
 Kinds: format (truncated, not a record, wrong length), end (not two empty lines
 after a record), member (not one record per gzip member or zstd frame), field
-(missing, or no date), digest, status (of an HTTP response, not 200 to
+(missing, or an invalid date), digest, status (of an HTTP response, not 200 to
 999), duplicate (identifier), reference (to a missing record), package
 (a WACZ does not match its description), index (FILE.cdxj beside the archive lacks
 lines, or has others), limit (not all record identifiers were compared).

@@ -35,7 +35,7 @@ func ScopeFlags(fs *flag.FlagSet, lines *[]string, check func(line string) error
 			return add(name)
 		}
 	}
-	fs.Func("include", "only URLs that match this `pattern` belong to the crawl: example.org, *.example.org, example.org/docs/*, */docs/*, ext:html, re:EXPR, a SURT prefix; may be repeated, and of all -include and -exclude that match the last one decides", rule("include"))
+	fs.Func("include", "only URLs that match this `pattern` belong to the crawl: example.org, *.example.org, example.org/docs/*, */docs/*, ext:html, re:EXPR, a SURT prefix; may be repeated; the last matching -include or -exclude decides", rule("include"))
 	fs.Func("exclude", "URLs that match this `pattern` do not belong to the crawl, not even seeds; may be repeated", rule("exclude"))
 	fs.BoolFunc("same-host", "only URLs on the hosts of the seeds", limit("same-host"))
 	fs.BoolFunc("same-site", "only URLs in the registrable domains of the seeds, such as example.co.uk", limit("same-site"))
