@@ -19,21 +19,8 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("passes lines of many megabytes to every command")
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	command := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, args[0]), args[1:]...)
-		cmd.Dir = dir
-		for _, v := range os.Environ() {
-			if !strings.HasPrefix(v, "GOMEMLIMIT=") && !strings.HasPrefix(v, "GOGC=") {
-				cmd.Env = append(cmd.Env, v)
-			}
-		}
-		return cmd
-	}
+	command := commandIn(t, dir)
 	topicFile, err := command("topic", "-query", "genetic crawler").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -81,26 +68,106 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 			{"topic", "-query", "genetic", "-positive", "line"},
 			{"search", "-command", "true"},
 		} {
-			cmd := command("fetch")
-			cmd.Path, err = exec.LookPath("peak")
-			if err != nil {
-				t.Fatal(err)
-			}
-			cmd.Args = append([]string{"peak", line, filepath.Join(bin, args[0])}, args[1:]...)
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("%v: %v", args, err)
-			}
-			peak, err := strconv.ParseInt(string(out), 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			peak := peakOf(t, command(args[0], args[1:]...), line)
 			t.Logf("%-16s %-9s %4d MiB of %d", name, args[0], peak>>20, most>>20)
 			if peak > most {
 				t.Errorf("%s of %d MiB: %s takes %d MiB, more than %d", name, len(text)>>20, args[0], peak>>20, most>>20)
 			}
 		}
 	}
+}
+
+// TestMemoryOfTreesIsBounded checks the same for pages, and for parse -select, which makes trees of those
+// that are not too large for it. With a tree it may take 92 MiB more, because values can repeat the text.
+func TestMemoryOfTreesIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("parses pages of many megabytes")
+	}
+	dir := t.TempDir()
+	command := commandIn(t, dir)
+	for _, page := range []struct {
+		element string
+		n       int
+		tree    bool
+	}{
+		{"<td>12</td>", 100_000, true},
+		{`<a href="/x/y/z">word word</a> text `, 68_000, true},
+		{"<p>", 200_000, true},
+		{"<a b c d e f></a>", 75_000, true},
+		{"<!---->", 200_000, true},
+		{"<p>", 3 << 20, false},
+		{"<a b c d e f></a>", 600_000, false},
+		{"<svg><style>" + strings.Repeat("<a b c d e f>", 1000), 100, false},
+		{"<i>x</i>", 350_000, false},
+	} {
+		body := "<table><tr>" + strings.Repeat(page.element, page.n)
+		text := fmt.Appendf(nil, `{"v":1,"url":"http://a.test/","status_code":200,"headers":{"content-type":["text/html"]},"body":%q}`+"\n", body)
+		line := filepath.Join(dir, "line")
+		if err := os.WriteFile(line, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"-j=1"}, {"-select=x=*"}, {"-select=x=td:nth-last-of-type(3n)"}} {
+			most := 8*int64(len(text)) + 100<<20
+			if page.tree && strings.Contains(args[0], "select") {
+				most += 92 << 20
+			}
+			peak := peakOf(t, command("parse", args...), line)
+			t.Logf("%-20.20s %-35s %4d MiB of %d", page.element, args[0], peak>>20, most>>20)
+			if peak > most {
+				t.Errorf("%.20s, %d times: parse %s takes %d MiB, more than %d", page.element, page.n, args[0], peak>>20, most>>20)
+			}
+		}
+		in, err := os.Open(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parse := command("parse", "-select", "x=*")
+		parse.Stdin = in
+		messages, err := parse.CombinedOutput()
+		if in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if tree := strings.Contains(string(messages), "flat=0"); tree != page.tree {
+			t.Errorf("%.20s, %d times: a tree: %v, want %v", page.element, page.n, tree, page.tree)
+		}
+	}
+}
+
+// commandIn returns a function that makes commands of spoor in dir.
+func commandIn(t *testing.T, dir string) func(name string, args ...string) *exec.Cmd {
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir = dir
+		for _, v := range os.Environ() {
+			if !strings.HasPrefix(v, "GOMEMLIMIT=") && !strings.HasPrefix(v, "GOGC=") {
+				cmd.Env = append(cmd.Env, v)
+			}
+		}
+		return cmd
+	}
+}
+
+// peakOf returns the peak of the memory of a command that reads a file, in bytes.
+func peakOf(t *testing.T, cmd *exec.Cmd, input string) int64 {
+	t.Helper()
+	path, err := exec.LookPath("peak")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Path, cmd.Args = path, append([]string{"peak", input}, cmd.Args...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd.Args, err)
+	}
+	peak, err := strconv.ParseInt(string(out), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return peak
 }
 
 // peak is a command for tests: it runs the command after its first argument, a file that becomes

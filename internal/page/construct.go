@@ -53,6 +53,9 @@ type construction struct {
 	refused    refusal    // why the page must be parsed in guess mode
 	extra      int        // elements beyond those in the page; see maxExtra
 	effort     int        // cost of the searches in lists so far; see maxEffort
+
+	sized             bool // count for treeSize
+	texts, attributes int  // numbers of texts and comments, and of attributes
 }
 
 // parseOptions select how a page is parsed.
@@ -108,7 +111,14 @@ const (
 	maxEffort = 1 << 24
 
 	// maxNodes bounds the nodes of an outline.
-	maxNodes = 1 << 20
+	maxNodes = 400_000
+
+	// nodeSize and attributeSize are the bytes of memory that a node and an attribute of a tree
+	// take while selectors are applied, garbage included, as measured. A tree may take maxTree
+	// bytes, and four more for each byte of the page: then parse needs at most 100 MiB and eight
+	// bytes for each byte of its input line.
+	nodeSize, attributeSize = 400, 144
+	maxTree                 = 80 << 20
 )
 
 // An openElement is an element that is or was open.
@@ -192,13 +202,16 @@ func (t *construction) parse(page string, c *collector, o parseOptions) {
 	t.z.reset(page)
 	*t = construction{
 		parseOptions: o, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
-		doctype: t.doctype, quirky: t.quirky, framesetOK: true, effort: t.effort,
+		doctype: t.doctype, quirky: t.quirky, framesetOK: true, effort: t.effort, sized: t.sized,
 	}
 	for t.reordering == inOrder && (t.guess || t.refused == accepted) {
 		if t.kind = t.z.next(); t.kind == endOfPage {
 			break
 		}
 		t.token()
+		if t.sized {
+			t.countNodes()
+		}
 		if t.isTooCostly() {
 			t.refuse(tooLarge)
 		}
@@ -212,6 +225,24 @@ func (t *construction) parse(page string, c *collector, o parseOptions) {
 // isTooCostly reports whether the page exceeds its limits.
 func (t *construction) isTooCostly() bool {
 	return t.extra > maxExtra || t.effort > maxEffort+8*len(t.z.page) || t.outline != nil && len(t.outline.nodes) > maxNodes
+}
+
+// countNodes counts what the latest token adds to the tree, apart from elements.
+func (t *construction) countNodes() {
+	switch t.kind {
+	case startTag:
+		effort := t.effort
+		t.attributes += t.countAttributes(&t.tag)
+		t.effort = effort // is the same without selectors
+	case endTag:
+	default:
+		t.texts++
+	}
+}
+
+// treeSize estimates the memory for the tree of golang.org/x/net/html, in bytes.
+func (t *construction) treeSize() int {
+	return nodeSize*(int(t.latest)+t.texts) + attributeSize*(t.attributes+2*t.extra)
 }
 
 // refuse records why the page has no tree.

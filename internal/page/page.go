@@ -161,6 +161,7 @@ func (x *Extractor) Extract(doc Document) Content {
 		c.regions = &x.regions
 	}
 	c.reset()
+	x.construction.sized = len(x.selectors) > 0
 	text, charset := doc.decode(kind != plain)
 	if kind == xml {
 		text = fromXML(text)
@@ -172,7 +173,7 @@ func (x *Extractor) Extract(doc Document) Content {
 	case !x.construction.read(text, c):
 		content.Flat = true
 	case len(x.selectors) == 0:
-	case x.construction.latest > maxNodes:
+	case x.construction.treeSize() > maxTree+4*len(text):
 		content.Flat = true
 	default:
 		if root := tree(text); root != nil {
