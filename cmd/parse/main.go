@@ -114,7 +114,7 @@
 //
 // A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than 512, and
 // pages whose tree would be far larger than the page (with -select, more than an estimated 80 MiB and
-// four bytes for each byte of the page, which is some 200,000 elements and texts), are parsed without
+// four bytes for each byte of the page, which is some 300,000 elements and texts), are parsed without
 // a tree: links, text and meta elements are as usual, fields are absent, and paths are approximate.
 // With -select, the last line on stderr counts them as flat. XML is parsed as HTML, except for CDATA
 // and self-closing elements. Style sheets are not read, so text that they hide is included. Languages

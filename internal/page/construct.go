@@ -111,13 +111,13 @@ const (
 	maxEffort = 1 << 24
 
 	// maxNodes bounds the nodes of an outline.
-	maxNodes = 400_000
+	maxNodes = 1 << 20
 
 	// nodeSize and attributeSize are the bytes of memory that a node and an attribute of a tree
 	// take while selectors are applied, garbage included, as measured. A tree may take maxTree
 	// bytes, and four more for each byte of the page: then parse needs at most 100 MiB and eight
 	// bytes for each byte of its input line.
-	nodeSize, attributeSize = 400, 144
+	nodeSize, attributeSize = 280, 110
 	maxTree                 = 80 << 20
 )
 
@@ -242,7 +242,16 @@ func (t *construction) countNodes() {
 
 // treeSize estimates the memory for the tree of golang.org/x/net/html, in bytes.
 func (t *construction) treeSize() int {
-	return nodeSize*(int(t.latest)+t.texts) + attributeSize*(t.attributes+2*t.extra)
+	return nodeSize*t.treeNodes() + attributeSize*(t.attributes+2*t.extra)
+}
+
+// treeNodes estimates the number of nodes of that tree.
+func (t *construction) treeNodes() int {
+	n := int(t.latest) + t.texts
+	if t.outline != nil {
+		n += len(t.outline.nodes) // which count texts again
+	}
+	return n
 }
 
 // refuse records why the page has no tree.

@@ -1,6 +1,10 @@
 package page
 
-import "golang.org/x/net/html/atom"
+import (
+	"slices"
+
+	"golang.org/x/net/html/atom"
+)
 
 // An outline is a tree with just enough information to put elements and texts in document
 // order. Nodes are identified by their index; node 0 is the document.
@@ -35,10 +39,16 @@ func (o *outline) reset(why reordering) {
 	o.nodes, o.texts, o.more = o.nodes[:0], o.texts[:0], nil
 }
 
+// manyNodes is a number of nodes that only hostile pages exceed.
+const manyNodes = 1 << 16
+
 // add returns a new node, not yet inserted.
 func (o *outline) add(n node) int32 {
 	if len(o.nodes) == 0 {
 		o.nodes = append(o.nodes, node{})
+	}
+	if len(o.nodes) == manyNodes {
+		o.nodes = slices.Grow(o.nodes, maxNodes) // to the end, because each growth copies all
 	}
 	o.nodes = append(o.nodes, n)
 	return int32(len(o.nodes) - 1)

@@ -41,10 +41,10 @@ type place struct {
 	above        int   // number of ancestors, of their attributes, and of earlier siblings of each
 }
 
-// reset prepares for the tree of root and allows MaxSteps steps.
-func (s *search) reset(root *html.Node) {
+// reset prepares for the tree of root, which has about n nodes, and allows MaxSteps steps.
+func (s *search) reset(root *html.Node, n int) {
 	s.left = MaxSteps
-	s.nodes = append(s.nodes[:0], place{node: root, parent: -1, prev: -1})
+	s.nodes = append(slices.Grow(s.nodes[:0], n), place{node: root, parent: -1, prev: -1})
 	parent := int32(0)
 	last := int32(-1) // previous sibling
 	for node := root.FirstChild; node != nil; {

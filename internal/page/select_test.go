@@ -36,7 +36,7 @@ func matchAll(t *testing.T, s *search, root *html.Node, css string) []*html.Node
 	if err != nil {
 		t.Fatalf("cascadia accepts %q: %v", css, err)
 	}
-	s.reset(root)
+	s.reset(root, 0)
 	set, ok := s.group(selector.css)
 	if s.left < 0 || s.left > MaxSteps {
 		t.Errorf("%q: %d steps left", css, s.left)

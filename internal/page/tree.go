@@ -50,7 +50,7 @@ func (c *collector) walk(root *html.Node) {
 // applied, and so are those after it; fields returns their names too.
 func (x *Extractor) fields(root *html.Node) (fields []wire.Values, missing []string) {
 	var size int
-	x.search.reset(root)
+	x.search.reset(root, x.construction.treeNodes())
 	defer x.search.clear()
 	for i, s := range x.selectors {
 		values, ok := x.values(s.css, &size)
