@@ -210,7 +210,8 @@ func Create(name string) (io.WriteCloser, error) {
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".gz"):
 		return &compressedFile{gzip.NewWriter(f), f}, nil
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".zst"):
-		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
+		// The default window of 8 MiB doubles the memory of evolve, which creates two files a window.
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 		if err != nil {
 			f.Close()
 			return nil, err
