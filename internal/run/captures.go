@@ -8,14 +8,15 @@ import (
 	"spoor/internal/archive"
 )
 
-// capturesLeft returns how many finished captures the command of -warc-done has not taken; 0 without
-// that flag. All are finished but the newest one, to which the crawl appends when it is resumed.
+// capturesLeft returns the number of finished WARC files that the command of -warc-done has not
+// processed; 0 without that flag. All files are finished except the newest one, to which the crawl
+// appends when it is resumed.
 func (c *Crawl) capturesLeft() (n int) {
 	if !slices.ContainsFunc(c.Settings.Live, func(flag string) bool { return strings.HasPrefix(flag, "-warc-done=") }) {
 		return 0
 	}
 	files, err := filepath.Glob(c.Dir.Path(filepath.Join("warc", "crawl-*.warc.*")))
-	files = slices.DeleteFunc(files, func(file string) bool { return !archive.IsName(file) }) // indexes beside them
+	files = slices.DeleteFunc(files, func(file string) bool { return !archive.IsName(file) }) // drop the indexes
 	if err != nil || len(files) < 2 {
 		return 0
 	}

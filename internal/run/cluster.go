@@ -23,7 +23,7 @@ import (
 // Cluster is the part of the settings that says where a crawl on several machines runs.
 type Cluster struct {
 	Exchange   []string // flags of exchange: how to reach the servers
-	Crawl      string   // its name there; "" if the crawl runs on this machine alone
+	Crawl      string   // name of the crawl on the servers; "" if it runs on one machine
 	Node       string   // the name of this machine
 	Partitions int
 	Lag        int
@@ -31,7 +31,7 @@ type Cluster struct {
 	Partition  string // p/P, in the run directory of a partition
 }
 
-// CrawlLog is the file of a partition's run directory that has what its crawl says.
+// CrawlLog is the file of a partition's run directory that holds the messages of its crawl.
 const CrawlLog = "crawl.log"
 
 // partitionsDir contains the run directories of partitions.
@@ -40,7 +40,7 @@ const partitionsDir = "p"
 // PartitionDir returns the run directory of a partition of a node.
 func (d Dir) PartitionDir(p int) Dir { return Dir(d.Path(partitionsDir, fmt.Sprintf("%03d", p))) }
 
-// nodeStop returns the stop file of the node of a partition's run directory.
+// nodeStop returns the stop file of the node, if d is the run directory of one of its partitions.
 func (d Dir) nodeStop() string { return d.Path("..", "..", StopFile) }
 
 // inCluster reports whether the crawl runs on several machines.
@@ -61,8 +61,8 @@ func (s *Settings) passCommand(prefix string) string {
 	return Quote(prefix+"exchange") + " " + s.exchangeCommand("pass") + " -node " + Quote(s.Node) + ` -partition "$SPOOR_PARTITION" -state ` + inRun("evolve") + " -windows " + inRun(generations)
 }
 
-// local are the settings of which each node has its own: they are commands, files of the machine and
-// how to reach servers, and none is taken from other machines.
+// local lists the settings that each node has for itself: commands, files of the machine, and how to
+// reach servers. They are never copied from other machines.
 var local = []string{"convert", "archive", "search", "seed-query", "live", "min-free", "watch", "replaced", "stage", "steady", "exchange", "node", "partition"}
 
 // SaveShared writes the settings that all nodes share to the directory d.
@@ -78,14 +78,14 @@ func (s *Settings) SaveShared(d Dir) error {
 // decisiveFlags are the flags of fetch that decide what a crawl can fetch.
 var decisiveFlags = strings.Fields("allow-private allow-port insecure mime max-body sitemaps")
 
-// decisive returns the values of these flags; all nodes must have the same.
+// decisive returns the values of the decisive flags, which must be the same on all nodes.
 func decisive(live []string) (values []string) {
 	for _, name := range decisiveFlags {
 		var given []string
 		for _, f := range live {
 			switch flag, value, _ := strings.Cut(strings.TrimPrefix(f, "-"), "="); {
 			case flag != name:
-			case value == "default": // decisive has returned it
+			case value == "default": // live is a result of decisive
 			default:
 				given = append(given, cmp.Or(value, "on"))
 			}
@@ -96,9 +96,9 @@ func decisive(live []string) (values []string) {
 	return values
 }
 
-// fetchesLike returns an error if the flags of fetch that decide what the crawl can fetch are others than
-// those of s, which are of a node, or what decisive has returned.
-func (s *Settings) fetchesLike(live []string) error {
+// checkFetchFlags returns an error if the decisive flags in live differ from those in s. s.Live holds the
+// flags of a node, or what decisive has returned.
+func (s *Settings) checkFetchFlags(live []string) error {
 	was, is := decisive(s.Live), decisive(live)
 	for i := range was {
 		if was[i] != is[i] {
@@ -132,21 +132,21 @@ func readShared(d Dir, name string) ([]byte, error) {
 	return b, err
 }
 
-// HasPartitions reports whether a node has held partitions.
+// HasPartitions reports whether a node holds or has held partitions.
 func (d Dir) HasPartitions() bool {
 	partitions, _ := os.ReadDir(d.Path(partitionsDir)) // nil in another run
 	return len(partitions) > 0
 }
 
-// Join takes the settings that all nodes share from others, and returns an error if one is given and
-// differs.
+// Join copies to s the settings that all nodes share from others. It returns an error if one of them is
+// given for this node and differs.
 func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	isGiven := func(key string) bool { return given[key] && !slices.Contains(local, key) }
 	if others.Content != s.Content && given != nil {
 		return faultf(statusMisuse, "the crawl %s was begun with archives of the digest %s, and here it is %s\nhint: -archive takes copies of the same files on all nodes, and a crawl of the live web has none", others.Crawl, cmp.Or(others.Content, "none"), cmp.Or(s.Content, "none"))
 	}
 	if given != nil && len(others.Live) > 0 { // earlier versions did not publish them
-		if err := others.fetchesLike(s.Live); err != nil {
+		if err := others.checkFetchFlags(s.Live); err != nil {
 			return err
 		}
 	}
@@ -164,8 +164,8 @@ func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	return nil
 }
 
-// changes describes the settings of a crawl on several machines that a single crawl may change in its
-// course and this one may not.
+// changes describes the given settings that differ from s and may not be changed, although a crawl on one
+// machine may change them when it is resumed.
 func (s *Settings) changes(given *Settings, isGiven map[string]bool) (words []string) {
 	for _, f := range settings {
 		if was, is := f.get(s), f.get(given); !f.fixed && isGiven[f.key] && !slices.Contains(local, f.key) && !slices.Equal(was, is) {
@@ -188,8 +188,8 @@ func (d Dir) SharedFiles() (names []string) {
 	return names
 }
 
-// OpenPartition opens the run directory of a partition of a node. What the directory lacks is
-// restored from the stream. The directory is locked as long as the returned file is open in any
+// OpenPartition opens the run directory of a partition of a node. Missing files are restored from
+// the stream. The directory is locked as long as the returned file is open in any
 // process.
 func (o *Opener) OpenPartition(ctx context.Context, node Dir, p partition.Partition) (d Dir, hold *os.File, err error) {
 	s, err := node.LoadSettings()

@@ -19,25 +19,25 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Crawl is an open run: its settings, its stages and what it has done so far.
+// A Crawl is an open run: its settings, its stages and its totals so far.
 type Crawl struct {
 	Dir      Dir
 	Settings *Settings
-	Stages   Stages // of the pipeline in a steady crawl, else of the steps
+	Stages   Stages // the stages of the pipeline in a steady crawl, otherwise of the steps
 	Totals   *Totals
 	View     *View
 	Log      Log
-	Prefix   string // of the names of the commands
+	Prefix   string // prefix of the names of the commands
 
 	unscored bool   // the score does not steer the crawl
-	steps    Stages // of the steps of a generation, which a steady crawl may have too
+	steps    Stages // the stages of the steps; a steady crawl may run steps too, for example to learn the topic
 	store    *frontier.Store
 	now      now
-	full     bool   // the disk lacks room
-	spentDay string // whose budget is spent, which was said
+	full     bool   // the disk has less free space than MinFree
+	spentDay string // the last day for which the user was told that its budget is spent
 }
 
-// A Log takes messages for stages.log. *slog.Logger is one.
+// A Log writes messages to stages.log. *slog.Logger implements it.
 type Log interface {
 	Info(msg string, attrs ...any)
 	Warn(msg string, attrs ...any)
@@ -53,8 +53,8 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 		return nil, faultf(statusMisuse, "%s is not a run", d)
 	}
 	c := &Crawl{Dir: d, Settings: s, View: view, Log: log, Prefix: prefix}
-	// The commands are those of the settings, not of the stages file, which may be edited before
-	// the crawl is resumed.
+	// Use the commands in the settings: the user may edit the stages file at any time, but changes
+	// take effect only when the crawl is resumed.
 	for _, name := range append(slices.Clone(stageNames), otherNames(s.Ran)...) {
 		if command, ok := s.Ran[name]; ok {
 			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
@@ -90,7 +90,7 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 	return c, c.now.load(d)
 }
 
-// The steps of a generation, in their order. A step whose output exists is done.
+// The steps of a generation, in order. A step whose output exists is done.
 const (
 	stepVisit  = "visit"  // fetch | parse | score
 	stepRead   = "read"   // fetch | parse: the seeds, from whose pages the topic is learned
@@ -109,12 +109,12 @@ type now struct {
 	generation int
 	topic      string // the topic file that the stages use
 	begun      time.Time
-	asked      int // records that go into the stages
-	pages      int // pages that came out of them; 0 if that is not known
-	logged     int // bytes of stages.log before the step
+	asked      int // number of records that go into the stages
+	pages      int // number of pages that came out of score; 0 if it is not known
+	logged     int // size of stages.log before the step, in bytes
 }
 
-// load reads the file of the current step. If there is none, the step is "".
+// load reads the file of the current step. If the file does not exist, the step is "".
 func (n *now) load(d Dir) error {
 	b, err := readSmall(d.Path(stepFile))
 	if b == nil || err != nil {
@@ -122,7 +122,7 @@ func (n *now) load(d Dir) error {
 	}
 	lines := strings.Split(string(b), "\n")
 	if len(lines) < 8 {
-		return nil // a torn file: the step is done again
+		return nil // an incomplete file: the step is repeated
 	}
 	n.step, n.in, _ = strings.Cut(lines[0], " ")
 	n.out, n.topic = lines[1], lines[2]
@@ -134,16 +134,16 @@ func (n *now) load(d Dir) error {
 	return nil
 }
 
-// save writes that file.
+// save writes the file of the current step.
 func (n *now) save(d Dir) error {
 	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n%d\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano), n.logged))
 }
 
-// saveStep writes the file of the current step, and the file that the shell sources: the step,
-// its input, the commands of the stages, and the environment variables that they use:
+// saveStep writes the file of the current step, and the file that the shell sources. The latter
+// sets the step, its input, the commands of the stages, and environment variables for these commands:
 //
 //	SPOOR_RUN         the run directory
-//	SPOOR_TOPIC       the topic file; in a steady crawl the one with which it started
+//	SPOOR_TOPIC       the topic file; in a steady crawl the topic file at its start
 //	SPOOR_GENERATION  the number of the generation; not in a steady crawl
 //	SPOOR_N           the number of addresses in a generation
 //	SPOOR_SEED        the random seed
@@ -181,7 +181,7 @@ func (d Dir) replace(name, content string) error {
 	return os.Rename(d.Path(name+partSuffix), d.Path(name))
 }
 
-// overwrite writes a file, or its new content into an existing one.
+// overwrite writes a file in place, without a temporary file.
 func (d Dir) overwrite(name, content string) error {
 	f, err := atomicfile.OpenFile(d.Path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -191,12 +191,12 @@ func (d Dir) overwrite(name, content string) error {
 	return errors.Join(err, f.Close())
 }
 
-// ErrEnded is returned by [Crawl.Next] if the crawl is over; stop_reason says why.
+// ErrEnded is returned by [Crawl.Next] if the crawl is over. The file stop_reason holds the reason.
 var ErrEnded = errors.New("the crawl has ended")
 
-// Next accepts the output of the step that the shell has run, whose pipeline ended with status
-// (-1 if none was run), and prepares the next step. An interrupted crawl ends as soon as no
-// fetched page can be lost. The error is [ErrEnded] if the crawl is over.
+// Next accepts the output of the step that the shell has run, and prepares the next step. The
+// pipeline of the step ended with the given status, -1 if no step was run. If interrupted is not 0,
+// the crawl ends as soon as no fetched page can be lost. The error is [ErrEnded] if the crawl is over.
 func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 	defer c.closeStore()
 	if status < 0 {
@@ -209,7 +209,7 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 	}
 	for {
 		if err := ctx.Err(); err != nil {
-			return c.interrupted(context.Cause(ctx))
+			return c.endInterrupted(context.Cause(ctx))
 		}
 		next, err := c.plan(ctx, interrupted)
 		if err != nil {
@@ -227,7 +227,7 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 	}
 }
 
-// start removes what a killed crawl has left, and prints where the crawl continues.
+// start removes the unfinished files of a killed crawl, and prints where the crawl continues.
 func (c *Crawl) start() error {
 	d := c.Dir
 	if err := d.removeParts(); err != nil {
@@ -239,15 +239,15 @@ func (c *Crawl) start() error {
 		return err
 	}
 	if reason := strings.TrimSpace(string(reason)); reason != "" {
-		if s.Partition != "" { // the commits of all partitions say whether the crawl has ended
-		} else if reason == EndInterrupted { // perhaps after the last page: then it ends for another reason
+		if s.Partition != "" { // the commits of all partitions decide whether the crawl has ended
+		} else if reason == EndInterrupted { // if that was after the last page, the crawl now ends for another reason
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s, in %s", reason, c.text(), d)
 			c.View.Say("%s", t.byOperator())
 			if reason != EndEmpty {
 				c.View.Say("hint: more -pages or -generations let it go on")
 			}
-			c.leaveReport()
+			c.writeFinalReport()
 			return ErrEnded
 		}
 		if err := os.Remove(d.Path(StopReason)); err != nil {
@@ -255,11 +255,11 @@ func (c *Crawl) start() error {
 		}
 	}
 	if t.Generation > 0 {
-		os.Remove(d.File(t.Generation, Addresses)) // if the process was killed at the end of its commit
+		os.Remove(d.File(t.Generation, Addresses)) // left over if the process was killed at the end of a commit
 		if err := c.checkStore(); err != nil {
 			return err
 		}
-		if err := d.removeParts(); err != nil { // which a process wrote before it let the store go
+		if err := d.removeParts(); err != nil { // those that another process wrote before it closed the store
 			return err
 		}
 		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
@@ -311,9 +311,9 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 		c.now.topic, err = c.topic(g, name)
 		return true, err
 	}
-	if c.Settings.Partition != "" { // a generation that is not committed is done again, whatever its files
+	if c.Settings.Partition != "" { // an uncommitted generation is repeated, even if it has files
 		if interrupted != 0 {
-			return false, c.interrupted(faultf(interrupted, ""))
+			return false, c.endInterrupted(faultf(interrupted, ""))
 		}
 		return step(stepSteady, "", "")
 	}
@@ -348,15 +348,15 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 		}
 		return step(stepEvolve, Scored, Next)
 	}
-	if c.steps.find("search") != nil && !has(Found) && c.searches(g) {
+	if c.steps.find("search") != nil && !has(Found) && c.canSearch() {
 		return step(stepSearch, Next, Found)
 	}
 	return false, nil
 }
 
-// searches reports whether there is something to search in: an index, a server, a command,
-// or pages that an index can be made of.
-func (c *Crawl) searches(g int) bool {
+// canSearch reports whether there is an index, a server or a command to search with, or captures
+// from which an index can be built.
+func (c *Crawl) canSearch() bool {
 	s := c.Settings
 	if !c.steps.find("search").Own || IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
 		return true
@@ -365,7 +365,8 @@ func (c *Crawl) searches(g int) bool {
 	return err == nil && len(captures) > 0
 }
 
-// topic returns the topic file for a step of generation g: the last one that grew.
+// topic returns the topic file for a step of generation g: the newest one from before g or, for evolve
+// and search, the newest one including that of g.
 func (c *Crawl) topic(g int, step string) (string, error) {
 	if step != stepEvolve && step != stepSearch {
 		g--
@@ -381,8 +382,8 @@ func (c *Crawl) topic(g int, step string) (string, error) {
 	return c.Dir.Path(Topic), nil
 }
 
-// checkEnd ends the crawl, and returns ErrEnded, if there is a reason to before the next
-// generation.
+// checkEnd ends the crawl, and returns ErrEnded or another error, if there is a reason not to begin
+// the next generation.
 func (c *Crawl) checkEnd(interrupted int) error {
 	s, t := c.Settings, c.Totals
 	switch {
@@ -393,7 +394,7 @@ func (c *Crawl) checkEnd(interrupted int) error {
 	case s.Generations > 0 && t.Generation >= s.Generations:
 		return c.end(EndGenerations)
 	case interrupted != 0:
-		return c.interrupted(faultf(interrupted, ""))
+		return c.endInterrupted(faultf(interrupted, ""))
 	case exists(c.Dir.Path(StopFile)):
 		os.Remove(c.Dir.Path(StopFile))
 		return c.end(EndStopped)
@@ -402,7 +403,7 @@ func (c *Crawl) checkEnd(interrupted int) error {
 }
 
 // leaseBatch writes the batch of a generation: the answered queries of the previous generation,
-// whose cost counts for this one, and addresses leased from the frontier. It waits until an
+// whose cost is charged to this one, and addresses leased from the frontier. It waits until an
 // address is due.
 func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	d, s, t := c.Dir, c.Settings, c.Totals
@@ -424,7 +425,7 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	q := s.request()
 	q.N, q.Generation = s.Size, g
 	if t.Generation > 0 && t.Last.Cost == 0 && t.Last.Errors[wire.ErrorBudget] > 0 {
-		q.Horizon = 0 // or the addresses that fetch returned untried would be leased again at once
+		q.Horizon = 0 // otherwise the addresses that fetch returned untried would be leased again at once
 	}
 	if learns {
 		if err := c.openStore(); err != nil {
@@ -436,7 +437,7 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 		}
 		q.N = max(q.N, stats.URLs) // the topic is learned from all seeds
 	}
-	q.N = min(q.N, left, c.most())
+	q.N = min(q.N, left, c.leaseLimit())
 	q.KnownOnly = s.Keep > 0 && t.Last.Visited >= s.Keep
 	lines, err := c.lease(ctx, q)
 	if err != nil {
@@ -450,8 +451,8 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
 }
 
-// firstLines returns the first n lines. A generation that was interrupted gets the same batch
-// again, which may exceed the rest of the budget.
+// firstLines returns the first n lines. They can be fewer than all, because an interrupted generation
+// leases the same batch again, and the remaining budget may be smaller now.
 func firstLines(lines []byte, n int) []byte {
 	end := 0
 	for ; n > 0 && end < len(lines); n-- {
@@ -460,7 +461,8 @@ func firstLines(lines []byte, n int) []byte {
 	return lines[:end]
 }
 
-// lease asks the frontier for a batch, again and again until an address is due.
+// lease leases a batch from the frontier. It waits until an address is due. The batch is nil if no
+// address waits.
 func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 	waiting := false
 	for {
@@ -490,7 +492,7 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 		for time.Now().Before(nothing.Earliest) {
 			select {
 			case <-ctx.Done():
-				return nil, c.interrupted(context.Cause(ctx))
+				return nil, c.endInterrupted(context.Cause(ctx))
 			case <-time.After(min(time.Second, time.Until(nothing.Earliest))):
 			}
 			if exists(c.Dir.Path(StopFile)) {
@@ -501,7 +503,7 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 	}
 }
 
-// request returns what the settings ask of the frontier.
+// request returns the request to the frontier that the settings specify.
 func (s *Settings) request() frontier.Request {
 	q := frontier.Request{PerHost: s.PerHost, PerNiche: s.PerNiche, MaxPerHost: s.MaxPerHost, MaxPerNiche: s.MaxPerNiche, Recrawl: s.Recrawl, Horizon: s.Horizon, Lease: 10 * time.Minute}
 	switch s.Fair {
@@ -576,7 +578,7 @@ func (c *Crawl) finishStep(status, interrupted int) error {
 	switch {
 	case status == 0:
 	case interrupted != 0 && !c.keepsInterrupted(ended, kept):
-		return c.interrupted(faultf(interrupted, ""))
+		return c.endInterrupted(faultf(interrupted, ""))
 	case interrupted != 0:
 	case c.contactMissing(ended, kept):
 	default:
@@ -606,14 +608,14 @@ func (c *Crawl) keepsInterrupted(e ended, kept Kept) bool {
 }
 
 // contactMissing reports whether fetch failed only because no host of this batch may be
-// requested without -contact. That ends a crawl in generation 1; later it is merely the outcome
+// requested without -contact. In generation 1 this ends the crawl; later it is only the outcome
 // of these addresses.
 func (c *Crawl) contactMissing(e ended, kept Kept) bool {
 	return c.now.step == stepVisit && c.now.generation != 1 && c.steps.find("fetch").Own && kept.Records > 0 && e["fetch"].status == statusMisuse && e.others("fetch") == 0
 }
 
-// hasGrown reports whether the topic in the file part differs from the topic that it was made
-// from, apart from the formatting.
+// hasGrown reports whether the topic in the file part differs from the topic of the step in more
+// than the formatting.
 func (c *Crawl) hasGrown(part string) (bool, error) {
 	before, err := topic.Load(c.now.topic)
 	if err != nil {
@@ -662,7 +664,7 @@ func (c *Crawl) commit() error {
 }
 
 // writeSummary stores the summary of a generation and shows it. If commits is true, it writes
-// stats.json, which commits the generation; else the caller has written that file.
+// stats.json, which commits the generation; otherwise the caller has written that file.
 func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	line, err := sum.Line()
 	if err != nil {
@@ -684,7 +686,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	c.now = now{}
 	c.View.Generation(c)
 	if first && c.Totals.Fetched > c.Totals.Failed && !c.Settings.Steady {
-		c.sayGuessed()
+		c.warnGuessedThreshold()
 	}
 	if n := sum.Errors["malformed"]; n > 0 {
 		c.View.Say("a stage made the records of %d pages of generation %d malformed, so these pages are lost; %s names the fields", n, sum.Generation, c.Dir.Path(StagesLog))
@@ -739,8 +741,8 @@ func (c *Crawl) openStore() error {
 	return nil
 }
 
-// checkStore returns an error if the store holds none of the pages of the last generation that has
-// any: it was lost, or is an older copy.
+// checkStore returns an error if the store holds none of the pages of the last generation with
+// pages: the store was lost, or replaced by an older copy.
 func (c *Crawl) checkStore() error {
 	if err := c.openStore(); err != nil {
 		return err
@@ -788,8 +790,8 @@ func (c *Crawl) countHeld(g int) (pages, held int, err error) {
 	}
 }
 
-// closeStore closes the frontier. If only the snapshot could not be written, that is logged: a
-// later process writes it.
+// closeStore closes the frontier. An error that concerns only the snapshot is logged, because a
+// later process writes the snapshot.
 func (c *Crawl) closeStore() error {
 	if c.store == nil {
 		return nil
@@ -811,12 +813,12 @@ const (
 	EndNotDue      = "not_due"
 	EndStopped     = "stop_file"
 	EndInterrupted = "interrupted"
-	EndNoPage      = "no_page" // a crawl that is resumed after it begins anew
+	EndNoPage      = "no_page" // if such a crawl is resumed, it begins anew
 )
 
-// sayGuessed warns if stages.log says that score had to assume a threshold for the scores of the user's
-// command. Such a crawl often has no relevant page.
-func (c *Crawl) sayGuessed() {
+// warnGuessedThreshold prints a warning if score, according to stages.log, had to assume a threshold for
+// the scores of the user's command. Such a crawl often has no relevant page.
+func (c *Crawl) warnGuessedThreshold() {
 	if score := c.Stages.find("score"); score == nil || score.Own {
 		return
 	}
@@ -826,7 +828,8 @@ func (c *Crawl) sayGuessed() {
 	}
 }
 
-// GuessedThreshold is what score logs if it has judged scores of another program by a threshold of its own.
+// GuessedThreshold is the message that score logs if the scores are from another program and the topic
+// has no threshold.
 const GuessedThreshold = "scores of another program were compared with a threshold of 0.5"
 
 // end ends the crawl.
@@ -840,18 +843,18 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s, %d generations in %s", reason, c.text(), c.Totals.Generation, c.Dir)
 	c.View.Say("%s", c.Totals.byOperator())
-	if c.Settings.Steady { // before its stages end they do not write what they have counted
-		c.sayGuessed()
+	if c.Settings.Steady { // its stages log their counts only when they end
+		c.warnGuessedThreshold()
 	}
 	if n := c.capturesLeft(); n > 0 {
 		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", n, c.Dir.Path(StagesLog))
 	}
-	c.leaveReport()
+	c.writeFinalReport()
 	return ErrEnded
 }
 
-// interrupted ends the crawl after a signal. The error has the exit status of the cause.
-func (c *Crawl) interrupted(cause error) error {
+// endInterrupted ends the crawl after a signal. The error has the exit status of the cause.
+func (c *Crawl) endInterrupted(cause error) error {
 	status := statusTerminated
 	if s, ok := errors.AsType[interface {
 		error
@@ -867,6 +870,6 @@ func (c *Crawl) interrupted(cause error) error {
 	}
 	c.View.Final(c, EndInterrupted)
 	c.View.Clear()
-	c.leaveReport()
+	c.writeFinalReport()
 	return faultf(status, "interrupted after %d pages: the same command resumes the crawl", c.Totals.Fetched)
 }

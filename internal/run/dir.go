@@ -2,14 +2,14 @@
 // which step of which generation comes next, when the crawl waits and why it ends.
 //
 //	settings           the settings, one a line
-//	stages             the commands of its stages, a line each, for the user to edit
+//	stages             the commands of the stages, one a line, for the user to edit
 //	topic.json         the topic
 //	prior.json         what earlier crawls have learned, if the crawl started from it
 //	seeds.txt          the seeds
-//	scope              which addresses belong to the crawl, with the hosts of the seeds; if there are rules
+//	scope              the rules of the scope, if any, with the hosts of the seeds
 //	generations/0001/  one directory a generation:
 //	    scored.ndjson.zst  its pages, as score wrote them
-//	    topic.json         the topic grown by these pages, if it grew
+//	    topic.json         the topic expanded with these pages, if it changed
 //	    next.ndjson.zst    what evolve wrote: the pages in brief, then addresses and queries
 //	    found.ndjson       the queries with their cost and what search found
 //	    stats.json         the summary; the generation is committed once it exists
@@ -18,13 +18,13 @@
 //	evolve/            the state of the strategy
 //	fetch/  warc/      politeness state, and captures; live crawls only
 //	log.ndjson         the summaries, a line a generation
-//	stages.log         what the stages wrote to stderr; stages.log.1 is the one before, once it had 16 MiB
+//	stages.log         what the stages wrote to stderr; at 16 MiB it is renamed to stages.log.1
 //	stop_reason        why the crawl ended
 //	.stop              created by the user: end after the current generation
 //
-// There are also: lock, whose lock the shell holds while the crawl runs; now and step, the step
-// being run, for the shell and for the command run; ended, the exit statuses of its stages;
-// totals.json, the sum of all summaries.
+// There are also: lock, which the shell keeps locked while the crawl runs; now, the step being run,
+// for the shell; step, the same for the command run; ended, the exit statuses of the stages of the
+// step; totals.json, the sum of all summaries.
 //
 // The shell runs the steps: [Crawl.Next] chooses the next one, [Stages] are the commands that it
 // runs, and [Server] replaces the steps in a steady crawl.
@@ -51,7 +51,7 @@ type Dir string
 // The files of a generation.
 const (
 	Addresses = "addresses.ndjson" // the batch to fetch; removed at the commit
-	Parsed    = "parsed.ndjson"    // the seeds' pages that the topic is learned from; removed once scored
+	Parsed    = "parsed.ndjson"    // the pages of the seeds, to learn the topic from; removed after scoring
 	Scored    = "scored.ndjson.zst"
 	Topic     = "topic.json"
 	Next      = "next.ndjson.zst"
@@ -71,7 +71,7 @@ const (
 	StopFile     = ".stop"
 	generations  = "generations"
 	nowFile      = "now"  // the step being run, for the shell
-	stepFile     = "step" // the same, for run
+	stepFile     = "step" // the step being run, for the command run
 	endedFile    = "ended"
 	totalsFile   = "totals.json"
 	lockFile     = "lock"
@@ -85,8 +85,8 @@ const partSuffix = ".part"
 // String returns the name as the user gave it.
 func (d Dir) String() string { return strings.TrimPrefix(string(d), "./") }
 
-// Path returns the name of a file of the run directory. No name begins with a dash, so none is
-// taken for a flag.
+// Path returns the name of a file of the run directory. The name never begins with a dash, so no
+// command mistakes it for a flag.
 func (d Dir) Path(elem ...string) string {
 	name := filepath.Join(append([]string{string(d)}, elem...)...)
 	if strings.HasPrefix(name, "-") {
@@ -103,8 +103,8 @@ func (d Dir) File(generation int, name string) string {
 	return File(d.Generations(), generation, name)
 }
 
-// File returns the name of a file of a generation, given the directory of all generations,
-// as the commands with the flag -windows have it.
+// File returns the name of a file of a generation, given the directory of all generations, which is
+// the argument of the flag -windows of commands.
 func File(generations string, generation int, name string) string {
 	return filepath.Join(generations, generationName(generation), name)
 }
@@ -140,8 +140,8 @@ type Generation struct {
 	Stats     string // the file with its summary, which exists if the generation is committed
 }
 
-// hadNoOutcome reports whether the summary of the generation says that it fetched nothing: earlier
-// versions then wrote an empty file.
+// hadNoOutcome reports whether, according to its summary, the generation had no outcomes. For such a
+// generation earlier versions wrote an empty file of pages.
 func (g *Generation) hadNoOutcome() bool {
 	b, err := readSmall(g.Stats)
 	sum := Summary{Outcomes: -1}

@@ -12,14 +12,14 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// The file ended has a line for each stage of the current step that has ended: its name, its
-// exit status, and a note.
+// The file ended has a line for each stage of the current step that has ended: the name of the
+// stage, its exit status, and a note.
 
-// endedVariable is the environment variable with the name of that file: spoor's commands append
-// their exit status themselves. SPOOR_STAGE is their stage. See cmd/internal/filter.
+// endedVariable is the environment variable that holds the name of the file ended. spoor's commands
+// append their exit status to it, with SPOOR_STAGE as the name of the stage. See cmd/internal/filter.
 const endedVariable = "SPOOR_ENDED"
 
-// NoteEnd appends a line to that file. The note of the stage keep is [Kept.String].
+// NoteEnd appends a line to the file ended. The note of the stage keep is [Kept.String].
 func (d Dir) NoteEnd(stage string, status int, note string) error {
 	f, err := atomicfile.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -35,7 +35,7 @@ type end struct {
 	note   string
 }
 
-// ended is how the stages of a step ended, by name. One that was killed is missing.
+// ended describes how the stages of a step ended, by name. A stage that was killed is missing.
 type ended map[string]end
 
 func (d Dir) loadEnded() (ended, error) {
@@ -48,7 +48,7 @@ func (d Dir) loadEnded() (ended, error) {
 		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		status, note, _ := strings.Cut(rest, " ")
 		n, err := strconv.Atoi(status)
-		if err == nil && (e[name].status == 0 || n == statusDiskFull) { // a stage may be several commands
+		if err == nil && (e[name].status == 0 || n == statusDiskFull) { // a stage may consist of several commands
 			e[name] = end{n, note}
 		}
 	}
@@ -65,7 +65,7 @@ func (e ended) others(name string) int {
 	return 0
 }
 
-// kept returns the counts of the stage keep, or -1 if it has not counted to the end.
+// kept returns the counts of the stage keep; they are -1 if keep failed or was killed.
 func (e ended) kept() (k Kept) {
 	keep, ok := e["keep"]
 	if _, err := fmt.Sscan(keep.note, &k.Records, &k.Pages); !ok || err != nil || keep.status != 0 {
@@ -117,7 +117,7 @@ func (c *Crawl) blame(status int, e ended) error {
 		worst = stageStatus(status)
 		words = append(words, fmt.Sprintf("another process of the pipeline ended with status %d", status))
 	}
-	if worst != statusPipe { // these stages are not the cause
+	if worst != statusPipe { // the stages that ended with statusPipe are not the cause
 		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
 	}
 	step := strings.Join(stages, " | ")
@@ -142,8 +142,8 @@ func (c *Crawl) blame(status int, e ended) error {
 		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), messages, how)
 }
 
-// lastMessages returns the last messages of the stages, behind the first bytes of their file, and the
-// name of that file, as lines.
+// lastMessages returns the name of stages.log and its last messages, as lines. The argument first is the
+// size of the file before the step: these bytes are skipped.
 func (d Dir) lastMessages(first int) (string, error) {
 	f, err := atomicfile.OpenFile(d.Path(StagesLog), os.O_RDONLY, 0)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d Dir) lastMessages(first int) (string, error) {
 		return "", err
 	}
 	length := info.Size()
-	if length >= int64(first) { // else the file was begun again
+	if length >= int64(first) { // otherwise a new file was begun
 		length -= int64(first)
 	}
 	b := make([]byte, min(length, 16<<10))

@@ -15,14 +15,14 @@ const (
 	statusFailed      = 1
 	statusMisuse      = 2
 	statusDiskFull    = 3
-	statusEnded       = 4 // of run next, if the crawl is over
+	statusEnded       = 4 // run next: the crawl is over
 	statusInterrupted = 130
 	statusPipe        = 141
 	statusTerminated  = 143
 )
 
-// stageStatus returns the status of a crawl that ends because a command of the user's ended
-// with status: 2, 3 and 4 have a meaning only if spoor's own commands end with them.
+// stageStatus returns the exit status of a crawl that ends because one of the user's commands ended
+// with status. It replaces 2, 3 and 4 by 1, because they have a meaning only for spoor's own commands.
 func stageStatus(status int) int {
 	if status >= statusMisuse && status <= statusEnded {
 		return statusFailed

@@ -15,8 +15,8 @@ import (
 )
 
 // Keep writes the output of a step to a temporary file, compressed if the name of the final file
-// ends in .zst, and shows the progress. [Crawl.Next] renames the file if the counts that Keep
-// returns are right.
+// ends in .zst, and shows the progress. If the returned counts are as expected, [Crawl.Next] renames
+// the file.
 func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	f, err := os.OpenFile(c.outFile()+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -32,8 +32,8 @@ type partitionDir struct {
 	dir    Dir
 }
 
-// partitions returns the run directories of the partitions of all nodes, by number. Those of the same
-// partition are in the order of ds.
+// partitions returns the run directories of the partitions of all nodes, sorted by number. Directories
+// of the same partition are in the order of ds.
 func (ds Dirs) partitions() (list []partitionDir, err error) {
 	for _, d := range ds {
 		if !d.IsNode() {
@@ -54,7 +54,7 @@ func (ds Dirs) partitions() (list []partitionDir, err error) {
 	return list, nil
 }
 
-// Files returns the files of that name in the directories of ds, and then in those of partitions.
+// Files returns the files of that name in the directories ds, and then in the directories of partitions.
 func (ds Dirs) Files(name string) (files []string) {
 	partitions, _ := ds.partitions() // List returns the error
 	all := slices.Clone(ds)
@@ -75,9 +75,9 @@ func (ds Dirs) Find(name string) string { return append(ds.Files(name), ds[0].Pa
 
 // List returns the generations of the crawl that have scored pages, by number and then by partition:
 // the order of fetching. A generation that several nodes have, because it was repeated, is listed
-// once: the first that is committed, or else the first. Generations that partitions lack are in missing;
-// in a run directory of its own, none is missing. The error is [fs.ErrNotExist] if such a directory
-// has no directory of generations.
+// once: the first copy that is committed, otherwise the first copy. missing lists the generations that
+// partitions lack; it is empty for a crawl on one machine. For such a crawl the error is
+// [fs.ErrNotExist] if the run directory has no directory of generations.
 func (ds Dirs) List() (list []Generation, missing []Missing, err error) {
 	if len(ds) == 1 && !ds[0].IsNode() {
 		list, err = ds[0].List()
@@ -117,8 +117,8 @@ func (ds Dirs) List() (list []Generation, missing []Missing, err error) {
 
 func (g *Generation) committed() bool { return exists(g.Stats) }
 
-// sharedSettings returns the settings of the crawl, empty if no node has them. It returns an error for
-// nodes of different crawls.
+// sharedSettings returns the settings of the crawl, empty if no node has settings. It returns an error
+// if the nodes are not of the same crawl.
 func (ds Dirs) sharedSettings() (*Settings, error) {
 	shared, from := new(Settings), Dir("")
 	for _, d := range ds {
@@ -144,7 +144,7 @@ func (ds Dirs) sharedSettings() (*Settings, error) {
 type Missing struct{ Partitions, Generations string }
 
 // missingFrom returns what is missing from a sorted list of the generations of a crawl with the given
-// number of partitions, or more. No partition is expected to be ahead of the last committed generation.
+// number of partitions, or more. Generations after the last committed one are not missing.
 func missingFrom(list []Generation, partitions int) (missing []Missing) {
 	last := 0
 	numbers := map[int][]int{}

@@ -24,31 +24,31 @@ import (
 type Request struct {
 	Dir      Dir
 	Topic    string // a file; "" only to resume
-	Words    string // from which the topic was made; "" if the user gave a file
+	Words    string // the words that the topic was made from; "" if the user gave a file
 	Seeds    string // a file
-	Prior    string // a file; "" for none, or the one that the run has
+	Prior    string // a file; "" if none is given: a resumed run keeps its prior
 	Settings Settings
 	Given    map[string]bool   // the keys of the settings that the user gave
 	Off      []string          // flags of fetch that the user switched off, as "-http1"
 	Stages   map[string]string // commands that replace stages; "" is spoor's own
-	Sized    bool              // the size was given
+	Sized    bool              // the user gave the size
 }
 
-// resumes reports whether the request has no flag that starts a new run. Then all settings that
-// are not given stay as they were.
+// resumes reports whether the request has no flag that starts a new run. If so, the run keeps all
+// settings that are not given.
 func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.Given["seed-query"] }
 
 // An Opener opens runs.
 type Opener struct {
-	Prefix       string                                     // of the names of the commands
+	Prefix       string                                     // prefix of the names of the commands
 	Requirements func(strategy string) (Requirements, bool) // what a strategy requires; false if it is unknown
 	Say          func(format string, args ...any)           // prints a message
 	Stderr       io.Writer                                  // for the messages of stages that reject their flags
 }
 
-// Open starts a run, or checks that the request fits the existing run, and adds the seeds to the
-// frontier. It writes the settings and stages with which the crawl will run. The run is locked as
-// long as the returned file is open in any process.
+// Open starts a run, or checks that the request does not contradict the existing run. It adds the
+// seeds to the frontier, and writes the settings and stages of the crawl. The run is locked as long
+// as the returned file is open in any process.
 func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error) {
 	d := r.Dir
 	if err := d.requirePlainFiles(); err != nil {
@@ -59,7 +59,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		return nil, err
 	}
 	if before == nil && r.resumes() {
-		return nil, faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: crawl -h tells more", d)
+		return nil, faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: see crawl -h", d)
 	}
 	if before != nil && before.Strategy == "" {
 		return nil, fmt.Errorf("%s has no line strategy: it is empty or was damaged\nhint: restore it from a copy, or begin another run", d.Path(SettingsFile))
@@ -85,7 +85,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		if s.Compat && requirements.Single && !r.Sized {
 			s.Size = 1
 		}
-		if err := d.vacant(); err != nil {
+		if err := d.checkVacant(); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	otherMode := *s
 	otherMode.Steady = !s.Steady
 	stages, changes := resolveStages(own, ownStages(&otherMode, requirements, o.Prefix), file, r.Stages, before)
-	if before == nil && r.Words != "" { // which may be the name of a file, mistyped
+	if before == nil && r.Words != "" { // the user may have mistyped the name of a file
 		changes = append(changes, fmt.Sprintf("the topic is the words %q", r.Words))
 	}
 	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
@@ -147,11 +147,11 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	return o.prepare(ctx, r, before, stages, changes)
 }
 
-const otherTopic = "the topic is not that of topic.json"
+const otherTopic = "the topic differs from topic.json"
 
-// match returns an error if the request contradicts the settings of the run, and otherwise takes
-// from them what the request lacks. It returns nil settings if the run has no page and is started
-// anew.
+// match returns an error if the request contradicts before, the settings of the run. Otherwise it
+// copies to the request the settings that are not given, and returns before. If they contradict each
+// other but the run has no page, it clears the run, which is then started anew, and returns nil.
 func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 	d := r.Dir
 	full := !r.resumes()
@@ -185,7 +185,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		if !full {
 			live = mergeFlags(before.Live, live, r.Off)
 		}
-		if err := before.fetchesLike(live); err != nil {
+		if err := before.checkFetchFlags(live); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +208,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		}
 		return nil, faultf(statusMisuse, "%s was begun with %s: %s\nhint: crawl -run %s resumes it as it was; another crawl needs another -run", d, what, strings.Join(words, "; "), d)
 	}
-	for _, f := range settings { // what is not given stays as it was
+	for _, f := range settings { // copy the settings that are not given
 		if f.key == "live" && !full {
 			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live, r.Off)
 			continue
@@ -227,7 +227,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 	return before, nil
 }
 
-// appendRules returns rules, followed by those given unless they are the last ones already.
+// appendRules returns rules followed by given, or only rules if they end with given already.
 func appendRules(rules, given []string) []string {
 	if n := len(rules) - len(given); n >= 0 && slices.Equal(rules[n:], given) {
 		return rules
@@ -235,7 +235,7 @@ func appendRules(rules, given []string) []string {
 	return slices.Concat(rules, given)
 }
 
-// mergeFlags returns flags, without those that are off, replaced and followed by those given.
+// mergeFlags returns flags, without those that are in off or also in given, followed by given.
 func mergeFlags(flags, given, off []string) []string {
 	name := func(f string) string { name, _, _ := strings.Cut(f, "="); return name }
 	replaced := func(f string) bool {
@@ -244,19 +244,19 @@ func mergeFlags(flags, given, off []string) []string {
 	return append(slices.DeleteFunc(slices.Clone(flags), replaced), given...)
 }
 
-// unknownStrategy returns the error for an unknown strategy, after evolve has listed the known
-// ones.
+// unknownStrategy returns the error for an unknown strategy. Before, it runs evolve, which lists the
+// known strategies on stderr.
 func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 	cmd := exec.CommandContext(ctx, o.Prefix+"evolve", "-strategy", name)
-	words, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err == nil {
 		return faultf(statusMisuse, "there is no strategy %s", name)
 	}
-	o.Stderr.Write(words)
+	o.Stderr.Write(output)
 	return faultf(statusMisuse, "evolve rejected its flags: see above")
 }
 
-// checkSteady returns an error for settings and stages that only a looping crawl supports.
+// checkSteady returns an error if -steady cannot be used with the settings and stages.
 func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 	if !s.Steady {
 		return nil
@@ -272,8 +272,8 @@ func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 	return nil
 }
 
-// lacksSection reports whether a topic file lacks a section that the strategy requires, and that
-// is therefore learned from the seeds' pages.
+// lacksSection reports whether a topic file lacks a section that the strategy requires. Such a
+// section is learned from the seeds' pages.
 func lacksSection(topic, section string) (bool, error) {
 	if section == "" {
 		return false, nil
@@ -284,7 +284,7 @@ func lacksSection(topic, section string) (bool, error) {
 	}
 	var sections map[string]json.RawMessage
 	if json.Unmarshal(b, &sections) != nil {
-		return false, nil // the stages say what is wrong with it
+		return false, nil // the stages report the error
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, sections[section]) != nil {
@@ -293,7 +293,8 @@ func lacksSection(topic, section string) (bool, error) {
 	return slices.Contains([]string{"", "null", "{}", "[]"}, compact.String()), nil
 }
 
-// rehearse lets every stage of spoor's own check its flags, before anything is written.
+// rehearse runs each of spoor's own stages without pages, so that they check their flags before the
+// files of the run are written.
 func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic string) error {
 	s := &r.Settings
 	scratch, remove, err := r.Dir.scratch()
@@ -302,7 +303,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 	}
 	defer remove()
 	if learn := stages.find("learn"); learn != nil && learn.Own {
-		// One page stands in for those of the seeds.
+		// One page takes the place of the pages of the seeds.
 		page := `{"v":1,"url":"http://example.test/","status_code":200,"text":"spoor"}` + "\n"
 		learned := filepath.Join(scratch, "topic.json")
 		command := o.Prefix + "topic -topic " + Quote(topic) + " -positive - >" + Quote(learned)
@@ -330,7 +331,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 		}
 		command := moved(stage.Command)
 		command = strings.TrimSuffix(command, " | "+moved(s.searchCommand(Quote(o.Prefix+"search")))) // tried below
-		command = strings.TrimSuffix(command, " | "+moved(s.passCommand(o.Prefix)))                   // the servers are asked later
+		command = strings.TrimSuffix(command, " | "+moved(s.passCommand(o.Prefix)))                   // the servers are contacted later
 		name, _, _ := strings.Cut(command, " ")
 		if err := o.try(ctx, name, command, nil, topic); err != nil {
 			return err
@@ -347,9 +348,10 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 	return nil
 }
 
-// scratch makes a directory for temporary files, and returns a function that removes it and the
-// directories that it was made in, if they are empty. It is in the run directory, where the next
-// crawl removes it if this process is killed.
+// scratch creates a temporary directory in the run directory, and the run directory if it does not
+// exist. The function remove deletes the temporary directory, and those other directories that
+// scratch has created and that are empty. If this process is killed, the next crawl deletes the
+// temporary directory.
 func (d Dir) scratch() (name string, remove func(), err error) {
 	missing := filepath.Clean(string(d)) // the first directory on the path that does not exist
 	for parent := filepath.Dir(missing); !exists(parent) && parent != missing; parent = filepath.Dir(parent) {
@@ -371,17 +373,17 @@ func (d Dir) scratch() (name string, remove func(), err error) {
 	}, nil
 }
 
-// cannotWrite returns the error for a run directory to which err forbids to write.
+// cannotWrite returns the error for a run directory that cannot be written because of err.
 func cannotWrite(d Dir, err error) error {
-	return faultf(statusFailed, "cannot write to %s: %v: choose another -run, or mend that", d, err)
+	return faultf(statusFailed, "cannot write to %s: %v: choose another -run, or correct this", d, err)
 }
 
-// try runs a command that must accept its flags.
+// try runs a command, and returns an error if the command rejects its flags.
 func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stdin = stdin
 	cmd.Env = append(os.Environ(), "SPOOR_TOPIC="+topic, "SPOOR_PARTITION=0/1")
-	words, err := cmd.CombinedOutput()
+	output, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil
 	}
@@ -389,7 +391,7 @@ func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader,
 	if err != nil {
 		return err
 	}
-	o.Stderr.Write(words)
+	o.Stderr.Write(output)
 	return faultf(status, "%s rejected its flags: see above", name)
 }
 
@@ -406,8 +408,8 @@ func childStatus(ctx context.Context, err error) (int, error) {
 	return status, nil
 }
 
-// vacant returns an error if the directory has files that are not those of a run.
-func (d Dir) vacant() error {
+// checkVacant returns an error if the directory contains a file that does not belong to a run.
+func (d Dir) checkVacant() error {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -433,13 +435,13 @@ func isRunFile(name string) bool {
 	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix) || strings.HasPrefix(name, "search.db")
 }
 
-// requirePlainFiles returns an error if a file or directory of the run is a symbolic link, or
-// something else that a run does not make: this program and the shell would write through it to
-// a file elsewhere. What cannot be read is reported by whoever needs it.
+// requirePlainFiles returns an error if the run directory contains a symbolic link, or anything else
+// that a run does not create: this program and the shell would write through a link to a file
+// elsewhere. It ignores files that cannot be read; the code that needs them reports the error.
 func (d Dir) requirePlainFiles() error {
 	entries, _ := os.ReadDir(string(d))
 	for _, e := range entries {
-		if !isRunFile(e.Name()) || e.Name() == partitionsDir && e.IsDir() { // a partition's is checked when it is opened
+		if !isRunFile(e.Name()) || e.Name() == partitionsDir && e.IsDir() { // each partition is checked when it is opened
 			continue
 		}
 		err := filepath.WalkDir(d.Path(e.Name()), func(name string, e fs.DirEntry, err error) error {
@@ -458,8 +460,8 @@ func (d Dir) requirePlainFiles() error {
 	return nil
 }
 
-// mayHavePages reports whether a run has fetched a page, or may have in the generation that is not
-// committed.
+// mayHavePages reports whether a run has fetched a page, or may have fetched one in the generation
+// that is not committed.
 func (d Dir) mayHavePages(t *Totals) bool {
 	g := t.Generation + 1
 	if t.Fetched > t.Failed || exists(d.File(g, Scored)) || exists(d.File(g, Parsed)) {
@@ -469,8 +471,8 @@ func (d Dir) mayHavePages(t *Totals) bool {
 	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
-// clear removes the files of a run that has no page, but those to keep, so that it can be started
-// anew.
+// clear removes the files of a run that has no page, except those in keep, so that the run can be
+// started anew.
 func (d Dir) clear(keep []string) error {
 	keep = append(keep, lockFile, StopFile, "lost+found")
 	for _, name := range runFiles {
@@ -484,7 +486,7 @@ func (d Dir) clear(keep []string) error {
 	return nil
 }
 
-// prepare makes the run directory, locks it and writes its files.
+// prepare creates and locks the run directory, and writes its files.
 func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) (*os.File, error) {
 	d := r.Dir
 	if err := os.MkdirAll(string(d), 0o777); err != nil {
@@ -504,7 +506,7 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	return hold, nil
 }
 
-// restart removes what a crawl without a page has left, so that its seeds are fetched again.
+// restart removes the files of a crawl that ended without a page, so that its seeds are fetched again.
 func (o *Opener) restart(d Dir) error {
 	reason, err := readSmall(d.Path(StopReason))
 	if err != nil || strings.TrimSpace(string(reason)) != EndNoPage {
@@ -514,10 +516,10 @@ func (o *Opener) restart(d Dir) error {
 	return d.clear([]string{SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, StagesLog})
 }
 
-// write writes the files of the run, which is locked.
+// write writes the files of the run, which must be locked.
 func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
 	d, s := r.Dir, &r.Settings
-	if before == nil && !exists(d.File(1, "")) { // seeds of another scope may be excluded there
+	if before == nil && !exists(d.File(1, "")) { // an attempt with another scope may have excluded seeds
 		if err := os.RemoveAll(d.Path("frontier")); err != nil {
 			return err
 		}
@@ -555,7 +557,7 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		}
 	}
 	if before != nil && !slices.Equal(before.Scope, s.Scope) {
-		if err := d.saveScope(s, true); err != nil { // before the settings say so, in case this process is killed
+		if err := d.saveScope(s, true); err != nil { // before the settings are saved, in case this process is killed
 			return err
 		}
 	}
@@ -581,21 +583,21 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 			return err
 		}
 	}
-	if s.inCluster() && !exists(d.Path(seedsFile)) { // the node that has begun the crawl has them
+	if s.inCluster() && !exists(d.Path(seedsFile)) { // only the node that has begun the crawl has seeds
 		return nil
 	}
 	err := o.addSeeds(ctx, r, stages)
-	if s.inCluster() { // the partitions have the addresses
+	if s.inCluster() { // the addresses are in the stores of the partitions
 		err = errors.Join(err, os.RemoveAll(d.Path("frontier")))
 	}
 	if err != nil && before == nil && !exists(d.File(1, "")) {
-		os.Remove(d.Path(SettingsFile)) // nothing was begun
+		os.Remove(d.Path(SettingsFile)) // no crawl was begun
 		os.Remove(d.Path(StagesLog))
 	}
 	return err
 }
 
-// addSeeds adds the seeds to the frontier: those of the file, and the results of the seed query.
+// addSeeds adds the seeds to the frontier: the seed file and the results of the seed query.
 func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error {
 	d, s := r.Dir, &r.Settings
 	var files []string
@@ -623,29 +625,29 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		}
 		args = append(args, "-scope", d.Path(ScopeFile))
 	}
-	words, err := exec.CommandContext(ctx, o.Prefix+"frontier", append(args, files...)...).CombinedOutput()
-	if err := d.log(words); err != nil {
+	messages, err := exec.CommandContext(ctx, o.Prefix+"frontier", append(args, files...)...).CombinedOutput()
+	if err := d.log(messages); err != nil {
 		return err
 	}
 	var sum Summary
 	if b, err := readSmall(summary); err == nil && b != nil {
-		_ = json.Unmarshal(b, &sum) // an unreadable summary counts no addresses
+		_ = json.Unmarshal(b, &sum) // if the summary is unreadable, sum.URLs stays 0
 	}
-	taken := exists(summary)
+	added := exists(summary)
 	os.Remove(summary)
 	if err == nil && sum.URLs > 0 {
 		return o.checkSeeds(d, s)
 	}
-	if !taken || sum.URLs > 0 {
+	if !added || sum.URLs > 0 {
 		status, err := childStatus(ctx, err)
 		if err != nil {
 			return err
 		}
-		o.Stderr.Write(lastMessages(words))
+		o.Stderr.Write(lastMessages(messages))
 		return faultf(cmp.Or(status, statusFailed), "the frontier did not take the seeds")
 	}
-	o.Stderr.Write(lastMessages(words))
-	os.Remove(found) // another search may find something
+	o.Stderr.Write(lastMessages(messages))
+	os.Remove(found) // the next attempt searches again
 	if r.Seeds == "" && s.SeedQuery != "" {
 		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
 	}
@@ -677,10 +679,10 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	cmd := exec.CommandContext(ctx, "bash", "-c", command)
 	cmd.Stdin = strings.NewReader(`{"v":1,"operator":"seed","priority":1000000,"query":` + string(query) + "}\n")
 	cmd.Env = append(os.Environ(), "SPOOR_RUN="+string(d), "SPOOR_GENERATION=0")
-	var out, words bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &words
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
 	err = cmd.Run()
-	if err := d.log(words.Bytes()); err != nil {
+	if err := d.log(messages.Bytes()); err != nil {
 		return err
 	}
 	if err != nil {
@@ -688,7 +690,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 		if err != nil {
 			return err
 		}
-		o.Stderr.Write(lastMessages(words.Bytes()))
+		o.Stderr.Write(lastMessages(messages.Bytes()))
 		text := fmt.Sprintf("searching for seeds: search ended with status %d", status)
 		if replaced {
 			status = stageStatus(status)
@@ -699,12 +701,12 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 }
 
 // log appends messages to stages.log.
-func (d Dir) log(words []byte) error {
+func (d Dir) log(messages []byte) error {
 	f, err := d.OpenLog()
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(words)
+	_, err = f.Write(messages)
 	return errors.Join(err, f.Close())
 }
 
@@ -713,37 +715,38 @@ func (d Dir) OpenLog() (*os.File, error) {
 	return atomicfile.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 }
 
-// maxLog is the size in bytes of stages.log from which the next step begins another one.
+// maxLog is the size in bytes from which stages.log is renamed before the next step.
 const maxLog = 16 << 20
 
 // limitLog renames stages.log if it is too long. No stage may be running.
 func (d Dir) limitLog() error {
 	info, err := os.Lstat(d.Path(StagesLog))
 	if err != nil || info.Size() < maxLog {
-		return nil //nolint:nilerr // who writes to it next tells what is wrong
+		return nil //nolint:nilerr // the next process that writes to the file reports the error
 	}
 	return os.Rename(d.Path(StagesLog), d.Path(oldLog))
 }
 
-// lastMessages returns the last lines of a log, without those of level INFO.
+// lastMessages returns the last lines of a log, indented, without messages of level INFO.
 func lastMessages(log []byte) []byte {
 	lines := bytes.SplitAfter(log, []byte("\n"))
 	lines = lines[max(0, len(lines)-21):]
-	var words []byte
+	var messages []byte
 	for _, line := range lines {
 		if len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("level=INFO")) {
-			words = append(append(words, "  "...), line...)
+			messages = append(append(messages, "  "...), line...)
 		}
 	}
-	return words
+	return messages
 }
 
-// holdPatience is how long Hold waits for the lock before it says who holds it.
+// holdPatience is how long Hold waits for the lock before it returns an error.
 const holdPatience = 2 * time.Second
 
-// Hold locks the run directory as long as the returned file is open, in this process or in one
-// that has inherited it. The file contains the number of this process. The stages of a crawl that
-// was killed may die after their parent: they are given holdPatience to release the lock.
+// Hold locks the run directory as long as the returned file is open, in this process or in one that
+// has inherited the file. The file contains the number of this process. The stages of a killed crawl
+// may end a moment after the crawl, and hold the lock until then: therefore Hold waits for up to
+// holdPatience.
 func (d Dir) Hold() (*os.File, error) {
 	f, err := atomicfile.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

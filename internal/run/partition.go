@@ -15,7 +15,7 @@ import (
 // and when the crawl ends; the server never ends by itself, because a partition that has nothing to
 // fetch may get addresses from others.
 
-// readMark reads what a returning mark says about the next window.
+// readMark reads from a returning mark the size of the next window, or why the crawl ends.
 func (v *server) readMark(rec *wire.Record) error {
 	m, err := rec.Mark()
 	if err != nil {
@@ -33,8 +33,9 @@ func (v *server) readMark(rec *wire.Record) error {
 	return nil
 }
 
-// leaseGiven writes the addresses of the window that the last mark has permitted, and its mark. At
-// the beginning it writes only the mark of the last window. A window may be empty.
+// leaseGiven writes the addresses of the next window, as many as the last returned mark permits, and
+// the mark of the window. At the beginning it writes only the mark of the last committed window. A
+// window may be empty.
 func (v *server) leaseGiven() error {
 	var batch []byte
 	var mark wire.Mark
@@ -47,10 +48,10 @@ func (v *server) leaseGiven() error {
 	case v.endReason != "":
 		return v.finish(v.endReason)
 	case time.Now().Before(v.nextDue):
-		v.phase = pausing // the loop calls again
+		v.phase = pausing // the loop calls leaseGiven again
 		return nil
 	case v.n > 0:
-		lines, err := v.ask(v.n, v.window)
+		lines, err := v.leaseAddresses(v.n, v.window)
 		if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
 			if !nothing.Earliest.IsZero() {
 				mark.Due = nothing.Earliest.UTC().Format(time.RFC3339)

@@ -10,7 +10,7 @@ import (
 )
 
 // publish starts a process that writes the report of the crawl, if -watch is set and no such
-// process is running: it inherits an open file, and so holds its lock.
+// process is running. The process inherits the file report.lock, and so keeps it locked.
 func (c *Crawl) publish() {
 	if !c.Settings.Watch {
 		return
@@ -21,16 +21,16 @@ func (c *Crawl) publish() {
 	}
 	defer f.Close()
 	if lock.Try(f, true) == nil {
-		cmd := c.reportCommand("-reload", "10") // the last one does not
+		cmd := c.reportCommand("-reload", "10") // the final report has no -reload
 		cmd.ExtraFiles = []*os.File{f}
-		if cmd.Start() == nil { // leaveReport reports errors
+		if cmd.Start() == nil { // writeFinalReport reports errors
 			go cmd.Wait()
 		}
 	}
 }
 
-// leaveReport writes the last report, of the whole crawl.
-func (c *Crawl) leaveReport() {
+// writeFinalReport writes the report of the whole crawl.
+func (c *Crawl) writeFinalReport() {
 	if !c.Settings.Watch || c.Totals.Generation == 0 {
 		return
 	}

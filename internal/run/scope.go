@@ -76,7 +76,7 @@ func (d Dir) saveScope(s *Settings, changed bool) error {
 		if err != nil {
 			return err
 		}
-		err = store.Close() // which commits, and thereby decides
+		err = store.Close() // Close commits, and thereby applies the scope
 		if _, only := errors.AsType[*frontier.SnapshotError](err); err != nil && !only {
 			return err
 		}
@@ -90,8 +90,8 @@ func (d Dir) writeScope(rules []string) error {
 	return atomicfile.WriteBytes(d.Path(ScopeFile), []byte(text))
 }
 
-// checkSeeds writes the scope file when the seeds are in the frontier, and returns an error if
-// none of them is in scope.
+// checkSeeds writes the scope file after the seeds were added to the frontier. It returns an error if
+// all seeds are out of scope.
 func (o *Opener) checkSeeds(d Dir, s *Settings) error {
 	if len(s.Scope) == 0 {
 		return nil

@@ -31,32 +31,32 @@ type Server struct {
 	Request       frontier.Request // how to lease the N addresses of a window
 	In            io.Reader
 	Out           io.Writer     // closed at the end if it is an io.Closer
-	Limit         int           // bytes of a line
+	Limit         int           // maximum length of a line, in bytes
 	Strict        bool          // a line that is not a record ends the loop
 	Windows       string        // the directory of the generations; "" if summaries are not kept
 	Stop          string        // a file that ends the loop; "" if there is none
-	Exact         bool          // as many outcomes must come back as addresses went out
-	NoMarks       bool          // write no window marks, but a new address for each outcome
+	Exact         bool          // fail if the number of outcomes differs from the number of addresses sent
+	NoMarks       bool          // write no window marks; write a new address for each outcome
 	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
-	Keep          int           // pages after which only visited ones are leased; 0 is no limit
+	Keep          int           // number of visited pages from which only visited pages are leased; 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
 	Timeout       time.Duration // fail if no record comes back for this long
-	EndWithParent bool          // end when the process that started this one is gone
+	EndWithParent bool          // end when the parent process has ended
 	CompactAt     int64         // bytes by which the log must have grown before it is compacted
 
 	Log       Log
 	Tally     Tally
-	Committed func(*Summary) error      // is called after every window
-	Waiting   func(time.Time) error     // is called when nothing is due until then
-	Most      func() int                // how many addresses may be leased now, at most; may be nil
-	Day       func(time.Time) string    // is kept in the summary; may be nil
-	Ended     func(reason string) error // is called once with the reason for the end
+	Committed func(*Summary) error      // called after every window
+	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
+	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
+	Day       func(time.Time) string    // returns the day to store in the summary; may be nil
+	Ended     func(reason string) error // called once, with the reason for the end
 }
 
-// SummarizeTo makes the server append to w, one JSON object per line, the summary of each window,
-// until when it waits, and the reason for the end.
+// SummarizeTo makes the server write to w, as one JSON object per line, the summary of each window,
+// the time until which the server waits, and the reason for the end.
 func (o *Server) SummarizeTo(w io.Writer) {
 	o.Committed = func(sum *Summary) error {
 		line, err := sum.Line()
@@ -84,14 +84,14 @@ type Tally interface {
 	Refuse(url string, err error)
 }
 
-// Served is what a server did.
+// Served describes what a server has done.
 type Served struct {
-	Window         int // the last one, or the one that was not finished
+	Window         int // the last window, or the one that was not finished
 	Changed, Known int64
 	End            string // the reason for the end, "" if it was interrupted
 }
 
-// server is a Server at work.
+// server is the state of a running Server.
 type server struct {
 	*Server
 	s *frontier.Store
@@ -100,11 +100,11 @@ type server struct {
 	phase         phase
 	from          int       // window of the mark that is sent before the first window
 	firstMarkSeen bool      // whether that mark has come back
-	due           time.Time // when to ask the store again
+	due           time.Time // when to try to lease again
 	lastActivity  time.Time // time of the last input or output
-	begun         time.Time // of the window
-	asked         int       // addresses in it
-	visited       int       // pages of the store with an outcome, if Keep is set
+	begun         time.Time // start of the window
+	asked         int       // number of addresses in the window
+	visited       int       // number of visited pages in the store, if Keep is set
 	writing       bool      // a window is being written
 	empty         int       // consecutive windows without an outcome
 
@@ -113,9 +113,9 @@ type server struct {
 	out map[string]time.Time // without marks: addresses without an outcome, and when their leases end
 
 	spent       int       // cost of all windows
-	sum         *Summary  // of the window
+	sum         *Summary  // summary of the window
 	found       []byte    // the answered queries of the window and their results
-	paidQueries []byte    // the answered queries, whose cost the next window pays; they precede its addresses
+	paidQueries []byte    // answered queries whose cost is charged to the next window; sent before its addresses
 	n           int       // with Exchange: addresses to lease in the window
 	endReason   string    // with Exchange: why the crawl ends before the window; "" if it does not
 	nextDue     time.Time // with Exchange: when to lease, if no partition has an address that is due
@@ -125,7 +125,7 @@ type server struct {
 	lines       chan []byte
 	closed      bool // no more lines are written
 	written     chan error
-	length      int64 // of the log after the last compaction
+	length      int64 // length of the log after the last compaction
 	compaction  *frontier.Compaction
 	served      Served
 }
@@ -202,8 +202,8 @@ func (v *server) resume() error {
 	return err
 }
 
-// readCharges reads the queries whose cost the next window pays from a file, if it exists.
-// It returns the window of the last mark in it, 0 if there is none.
+// readCharges reads from a file, if it exists, the queries whose cost is charged to the next window.
+// It returns the window of the last mark in the file, 0 if there is none.
 func (v *server) readCharges(name string) (window int, err error) {
 	b, err := readSmall(name)
 	if err != nil {
@@ -241,11 +241,11 @@ func (v *server) resumeFromStore() error {
 }
 
 // lastWindow returns the name of the file that identifies the last committed window if no
-// summaries are kept. It holds the queries whose cost the next window pays, and then the mark
-// of the last window.
+// summaries are kept. The file holds the queries whose cost is charged to the next window, and then
+// the mark of the last window.
 func (v *server) lastWindow() string { return filepath.Join(v.Store, "window") }
 
-// writeLastWindow writes that file.
+// writeLastWindow writes the file lastWindow, if no summaries are kept or Exchange is set.
 func (v *server) writeLastWindow() error {
 	if v.Windows != "" && !v.Exchange {
 		return nil
@@ -257,8 +257,8 @@ func (v *server) writeLastWindow() error {
 	return atomicfile.WriteBytes(v.lastWindow(), b.Bytes())
 }
 
-// charge stores rec if it is an answered query, whose cost the next window pays, or a result
-// of one.
+// charge stores rec if it is an answered query, whose cost is charged to the next window, or a
+// result of a query.
 func (v *server) charge(rec *wire.Record) error {
 	query := rec.URL == "" && rec.Cost > 0
 	if !query && (rec.Operator != "search" || rec.Query == "") {
@@ -277,7 +277,7 @@ func (v *server) charge(rec *wire.Record) error {
 	return nil
 }
 
-// write writes windows to Out until there are no more, and closes it.
+// write writes the windows in lines to Out until lines is closed, and then closes Out.
 func (v *server) write() {
 	var err error
 	for lines := range v.lines {
@@ -295,7 +295,7 @@ func (v *server) write() {
 type recordBatch struct {
 	recs [batchLength]wire.Record
 	n    int
-	err  error // of the read after them
+	err  error // error of the read after these records
 }
 
 const batchLength = 64
@@ -387,7 +387,7 @@ func (v *server) loop(ctx context.Context) error {
 			switch {
 			case v.phase == pausing:
 				v.finish("")
-			case v.Exchange: // exchange need not wait for the other partitions when its input has ended
+			case v.Exchange: // when its input has ended, exchange does not wait for the other partitions
 				v.closeLines()
 			}
 		case <-tick.C:
@@ -403,7 +403,7 @@ func (v *server) loop(ctx context.Context) error {
 				}
 			}
 			silence := time.Since(v.lastActivity)
-			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines as long as it must
+			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines for any time
 				return fmt.Errorf("nothing has come back for %v\n%s", silence.Round(time.Second), silenceHint)
 			}
 			if silence > max(30*time.Second, 2*warned) && !v.Exchange {
@@ -416,7 +416,7 @@ func (v *server) loop(ctx context.Context) error {
 
 const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
 
-// take adds a record.
+// take processes a record of the input: it adds it to the store, or handles a mark.
 func (v *server) take(rec *wire.Record) error {
 	if rec.IsMark() {
 		if v.Exchange {
@@ -465,7 +465,7 @@ func (v *server) take(rec *wire.Record) error {
 	return nil
 }
 
-// mark commits the window that the mark ends.
+// mark commits the window that ends with the mark, and leases the next one.
 func (v *server) mark(window int) error {
 	switch {
 	case !v.firstMarkSeen && window == v.from:
@@ -514,7 +514,7 @@ func (v *server) mark(window int) error {
 	return v.lease()
 }
 
-// commit writes the summary of the window and what its queries have found.
+// commit writes the summary of the window and the results of its queries.
 func (v *server) commit() error {
 	if v.Windows == "" && v.Committed == nil {
 		return nil
@@ -555,8 +555,8 @@ func (v *server) commit() error {
 	return v.Committed(v.sum)
 }
 
-// lease writes the addresses of the next window and its mark. It ends the crawl if there is a
-// reason to, and does nothing but set the phase to pausing if no address is due.
+// lease writes the addresses of the next window and its mark. If there is a reason to end the crawl,
+// it ends the crawl instead. If no address is due, it only sets the phase to pausing.
 func (v *server) lease() error {
 	left := v.Pages - v.spent
 	switch {
@@ -584,7 +584,7 @@ func (v *server) lease() error {
 	if v.begun.IsZero() || v.phase != pausing {
 		v.begun = time.Now()
 	}
-	lines, err := v.ask(n, v.window)
+	lines, err := v.leaseAddresses(n, v.window)
 	if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
 		if !nothing.Earliest.IsZero() {
 			return v.pause(nothing.Earliest)
@@ -613,8 +613,8 @@ func (v *server) lease() error {
 	return v.compactLog()
 }
 
-// compactLog compacts a few segments of the log, if it has doubled since the last compaction,
-// while the stages work on the window. If that fails, such as on a full disk, the crawl
+// compactLog compacts a few segments of the log, if the log has doubled since the last compaction,
+// while the stages process the window. If compaction fails, for example on a full disk, the crawl
 // continues.
 func (v *server) compactLog() error {
 	size, err := v.s.LogSize()
@@ -640,9 +640,9 @@ func (v *server) compactLog() error {
 	return nil
 }
 
-// ask leases n addresses. It ignores Horizon if fetch has returned the last address because
-// it was due too late: the same addresses would be leased and returned in an endless loop.
-func (v *server) ask(n, generation int) ([]byte, error) {
+// leaseAddresses leases n addresses. It ignores Horizon if fetch has returned the last address because
+// it was due too late: otherwise the same addresses would be leased and returned in an endless loop.
+func (v *server) leaseAddresses(n, generation int) ([]byte, error) {
 	q := v.Request
 	q.N, q.Generation, q.Now = n, generation, time.Now()
 	q.KnownOnly = v.Keep > 0 && v.visited >= v.Keep
@@ -657,8 +657,8 @@ func (v *server) send(lines []byte) {
 	v.lines <- lines
 }
 
-// topUp is lease without marks: it leases a new address for each outcome and each expired
-// lease since the last call.
+// topUp replaces lease in a crawl without marks: it leases a new address for each outcome and each
+// expired lease since the last call.
 func (v *server) topUp() error {
 	now := time.Now()
 	for url, until := range v.out {
@@ -680,7 +680,7 @@ func (v *server) topUp() error {
 	case n <= 0 || v.writing || now.Before(v.due):
 		return nil
 	}
-	lines, err := v.ask(n, -1)
+	lines, err := v.leaseAddresses(n, -1)
 	if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
 		switch {
 		case len(v.out) > 0:
@@ -689,7 +689,7 @@ func (v *server) topUp() error {
 		case now.Sub(v.lastActivity) > v.Patience:
 			return v.finish(EndEmpty)
 		}
-		v.due = now.Add(100 * time.Millisecond) // more may come in
+		v.due = now.Add(100 * time.Millisecond) // more addresses may come in
 		return nil
 	} else if err != nil {
 		return err
@@ -710,7 +710,7 @@ func appendMark(b *bytes.Buffer, window int) error {
 	return cmp.Or(w.Write(&rec), w.Flush())
 }
 
-// pause waits until something is due, or ends the crawl if that takes too long.
+// pause sets the phase to pausing until an address is due, or ends the crawl if Patience is shorter.
 func (v *server) pause(until time.Time) error {
 	if time.Until(until) > v.Patience {
 		return v.finish(EndNotDue)
@@ -736,8 +736,8 @@ func (v *server) stopped() bool {
 	return err == nil
 }
 
-// finish closes the output: the stages end one after the other, and the rest of their output
-// is still added.
+// finish closes the output, so that the stages end one after the other. Their remaining output is
+// still added.
 func (v *server) finish(reason string) error {
 	if v.phase == ending {
 		return nil

@@ -28,7 +28,7 @@ type Settings struct {
 	Fitness  string
 	Norm     string
 	Prior    string   // a digest of the file
-	Convert  []string // TYPE=COMMAND, of parse
+	Convert  []string // values of parse -convert: TYPE=COMMAND
 	Main     bool     // parse reduces the text to the main content
 
 	Archives     []string // absolute names
@@ -38,17 +38,17 @@ type Settings struct {
 
 	Seeds     string // a digest of the file
 	SeedQuery string
-	Search    string // an index or the address of a SearXNG
+	Search    string // an index or the address of a SearXNG server
 
 	Fair                    string
 	PerHost, PerNiche       int
 	MaxPerHost, MaxPerNiche int
 	Horizon                 time.Duration
-	MinFree                 int // bytes of the disk without which the crawl waits; 0: does not matter
+	MinFree                 int // the crawl waits while the disk has fewer free bytes; 0: no minimum
 	Traps                   bool
 	Scope                   []string // which addresses belong to the crawl: lines of a scope file
 	Recrawl                 bool
-	Keep                    int // pages that are kept fresh, after which no others are fetched; 0: no limit
+	Keep                    int // fetch no new pages after this many, and keep these fresh; 0: no limit
 	PerDay                  int // maximum number of fetches from midnight to midnight UTC; 0: no limit
 
 	Pages       int // maximum number of fetches

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// spaceInterval is how often a crawl that waits for room on the disk looks for it.
+// spaceInterval is how often a crawl that waits for free disk space, or for the next day, checks again.
 const spaceInterval = 2 * time.Second
 
-// lacksSpace reports whether the disk has less room than the settings want, and says when that changes.
+// lacksSpace reports whether the disk has less free space than MinFree. It prints a message when this
+// changes.
 func (c *Crawl) lacksSpace() bool {
 	if c.Settings.MinFree == 0 {
 		return false
@@ -26,7 +27,7 @@ func (c *Crawl) lacksSpace() bool {
 	return lacks
 }
 
-// today returns the day of now, in UTC, if the crawl has a budget for each day.
+// today returns the day of now, in UTC; "" if the crawl has no budget per day.
 func (s *Settings) today(now time.Time) string {
 	if s.PerDay == 0 {
 		return ""
@@ -34,9 +35,9 @@ func (s *Settings) today(now time.Time) string {
 	return now.UTC().Format(time.DateOnly)
 }
 
-// most returns how many addresses may be leased now, by the room on the disk and the budget of the day. It
-// says when there is a reason to wait.
-func (c *Crawl) most() int {
+// leaseLimit returns how many addresses may be leased now, given the free disk space and the budget of the
+// day. It prints a message when the crawl has to wait.
+func (c *Crawl) leaseLimit() int {
 	if c.lacksSpace() {
 		return 0
 	}
@@ -56,10 +57,10 @@ func (c *Crawl) most() int {
 
 // await waits until addresses may be leased, or the user ends the crawl.
 func (c *Crawl) await(ctx context.Context) error {
-	for c.most() == 0 {
+	for c.leaseLimit() == 0 {
 		select {
 		case <-ctx.Done():
-			return c.interrupted(context.Cause(ctx))
+			return c.endInterrupted(context.Cause(ctx))
 		case <-time.After(spaceInterval):
 		}
 		if exists(c.Dir.Path(StopFile)) {

@@ -59,8 +59,8 @@ func (c *Crawl) stage(name string) *Stage {
 	return c.steps.find(name)
 }
 
-// decompress returns a reader that decompresses f, if that is a regular file compressed by zstd,
-// else nil.
+// decompress returns a reader that decompresses f, or nil if f is not a regular file compressed with
+// zstd.
 func decompress(f *os.File) (io.Reader, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -94,8 +94,8 @@ func openRecords(name string) (io.ReadCloser, error) {
 	}{d, f}, nil
 }
 
-// unanswered returns a reader of only the lines of in that are queries without a cost, which is
-// the input of a search stage that the user has replaced.
+// unanswered returns a reader of the queries in the input that have no cost yet, and of nothing else.
+// They are the input of a search stage that the user has replaced.
 func unanswered(in io.Reader) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -119,18 +119,18 @@ func unanswered(in io.Reader) io.Reader {
 
 // A meter runs a stage that the user has replaced, and counts the records of its input and output.
 type meter struct {
-	pages   bool          // only pages are counted: evolve adds addresses
+	pages   bool          // count only pages, because evolve adds addresses
 	text    bool          // the output is a topic, not records
-	adds    bool          // it may write more than it reads
+	adds    bool          // the stage may write more records than it reads
 	endless bool          // windows follow one another, each ended by a mark
 	silence time.Duration // how long the stage may hold records back, if endless
 
-	in, out atomic.Int64 // records
-	last    atomic.Int64 // when something last went in or came out, in ns
-	taken   atomic.Bool  // all input that has arrived was written to the stage
+	in, out atomic.Int64 // numbers of records
+	last    atomic.Int64 // time of the last input or output, in ns
+	taken   atomic.Bool  // the stage has received all input that has arrived
 
 	mu      sync.Mutex
-	windows []int64 // how many records went in before each mark that has not come out
+	windows []int64 // number of input records before each mark that has not come out
 }
 
 // silence is how long a stage of a steady crawl may hold records back after it has read all input
@@ -166,7 +166,7 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		if err := m.drain(out, stdout); err != nil {
 			faults <- err
 		}
-		werr = cmd.Wait() // it may still be at work without its stdout
+		werr = cmd.Wait() // the command may still run after it has closed stdout
 		close(exited)
 	}()
 	go m.watch(exited, faults)
@@ -175,7 +175,7 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		select {
 		case err = <-faults:
 			cmd.Process.Kill()
-			stdout.Close() // children may have it too
+			stdout.Close() // children of the command may hold it open
 			<-exited
 			running = false
 		case <-exited:
@@ -202,15 +202,15 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 	if status := exitStatus(werr); status != 0 {
 		return faultf(stageStatus(status), "ended with status %d", status)
 	}
-	if err := m.unread(ctx, fed, faults); err != nil {
+	if err := m.awaitInput(ctx, fed, faults); err != nil {
 		return err
 	}
 	return m.compare(m.in.Load(), m.out.Load())
 }
 
-// unread waits until the input that a stage left unread has been counted. In a steady crawl that
-// is an error, because the input ends only with the crawl.
-func (m *meter) unread(ctx context.Context, fed <-chan struct{}, faults <-chan error) error {
+// awaitInput waits until the input that the stage did not read has been counted. In a steady crawl
+// such input is an error, because the input ends only with the crawl.
+func (m *meter) awaitInput(ctx context.Context, fed <-chan struct{}, faults <-chan error) error {
 	if m.endless {
 		select {
 		case <-fed:
@@ -231,7 +231,7 @@ func (m *meter) unread(ctx context.Context, fed <-chan struct{}, faults <-chan e
 
 func (m *meter) touch() { m.last.Store(time.Now().UnixNano()) }
 
-// compare returns an error if a stage has written less, or more, than it has read.
+// compare returns an error if the numbers of records read and written by a stage do not match.
 func (m *meter) compare(in, out int64) error {
 	if in == out || m.adds && out > in {
 		return nil
@@ -294,7 +294,7 @@ func (m *meter) drain(out io.Writer, stage io.Reader) error {
 	}
 }
 
-// readLine returns a line with its end. The last one may have none.
+// readLine returns a line with its newline, which the last line may lack.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -308,8 +308,8 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// count counts a line, if it is a record that counts; output that is no record is an error. At the
-// mark of a window it compares what came out with what went in.
+// count increments n if the line is one of the records that the meter counts. Output that is not a
+// record is an error. At a window mark in the output it compares the counts of output and input.
 func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
 	if text := bytes.TrimSpace(line); len(text) == 0 || text[0] != '{' {
 		if len(text) == 0 || in || m.text {
@@ -333,7 +333,7 @@ func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
 	return nil
 }
 
-// mark notes a mark that went in, or compares the counts at a mark that came out.
+// mark notes a mark in the input, or compares the counts at a mark in the output.
 func (m *meter) mark(in bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -349,7 +349,7 @@ func (m *meter) mark(in bool) error {
 	return m.compare(went, m.out.Load())
 }
 
-// watch reports a fault if the stage of a steady crawl holds records or marks back.
+// watch sends a fault if the stage of a steady crawl holds records or marks back.
 func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 	if !m.endless {
 		return

@@ -10,7 +10,7 @@ import (
 // terminate asks a process to end.
 var terminate = os.Kill
 
-// isPipe returns false: no error is known to be that of a write to a closed pipe.
+// isPipe returns false: here no error is known that a write to a closed pipe returns.
 func isPipe(error) bool { return false }
 
 // Become replaces this process by a command.

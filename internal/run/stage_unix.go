@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminate asks a process to end.
+// terminate is the signal that asks a process to end.
 var terminate = syscall.SIGTERM
 
-// isPipe reports whether err is that of a write to a closed pipe.
+// isPipe reports whether err is the error of a write to a closed pipe.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// Become replaces this process by a command, in which file descriptor 9 is f, and stderr is log if it is
-// not nil.
+// Become replaces this process by a command (exec). In the command, file descriptor 9 is f and, if log is
+// not nil, stderr is log.
 func Become(f, log *os.File, command ...string) error {
 	name, err := exec.LookPath(command[0])
 	if err != nil {
@@ -38,7 +38,7 @@ func Become(f, log *os.File, command ...string) error {
 	return syscall.Exec(name, command, os.Environ())
 }
 
-// shellStatus returns the exit status, or 128 and the number of the signal.
+// shellStatus returns the exit status, or 128 plus the number of the signal.
 func shellStatus(p *os.ProcessState) int {
 	if ws, ok := p.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		return 128 + int(ws.Signal())

@@ -13,10 +13,10 @@ import (
 // stageNames are the stages that a run may have, in the order of the pipeline.
 var stageNames = []string{"fetch", "parse", "learn", "score", "grow", "evolve", "search"}
 
-// ownLoop matches the names of stages that only a loop of the user has.
-var ownLoop = regexp.MustCompile(`^my_[a-z0-9_]+$`)
+// userStage matches the names of stages that only a user's own loop runs.
+var userStage = regexp.MustCompile(`^my_[a-z0-9_]+$`)
 
-// otherNames returns the names of commands that are none of stageNames, in order.
+// otherNames returns the names in commands that are not in stageNames, sorted.
 func otherNames(commands map[string]string) []string {
 	return slices.Sorted(func(yield func(string) bool) {
 		for name := range commands {
@@ -32,17 +32,17 @@ type Requirements struct {
 	Fitness  string // the measure: score -fitness
 	Context  string // the words around links: parse -context
 	Learn    string // a section of the topic that is learned from the seeds' pages: table or reference
-	Expand   string // the rule by which the topic grows: topic -expand
-	Search   bool   // the strategy emits queries,
-	Queries  bool   // or does so with its parameter queries
-	Single   bool   // with -compat, generations of one page
-	Unscored bool   // the score does not steer it
+	Expand   string // the rule that expands the topic: topic -expand
+	Search   bool   // the strategy emits queries
+	Queries  bool   // the strategy emits queries if its parameter queries is true
+	Single   bool   // with -compat, each generation has one page
+	Unscored bool   // the score does not steer the strategy
 	Compat   bool   // the strategy has the parameter compat
-	Numbers  bool   // its priorities number the choices of a generation
+	Numbers  bool   // priorities are ranks within a generation, not comparable between partitions
 }
 
-// unsteered says that scores of the user's, or a measure that was given, do not steer the strategy.
-// It returns "" if they do, or if it was said before.
+// unsteered returns a message if the scores of the user's command, or the given measure, do not steer
+// the strategy. It returns "" if they do, or if the user was told before.
 func (s *Settings) unsteered(stages Stages, w Requirements, before *Settings) string {
 	if evolve := stages.find("evolve"); !w.Unscored || evolve == nil || !evolve.Own {
 		return ""
@@ -66,7 +66,7 @@ func (s *Settings) unsteered(stages Stages, w Requirements, before *Settings) st
 type Stage struct {
 	Name    string
 	Command string
-	Own     bool // it is what the settings ask for, and not replaced by the user
+	Own     bool // the command follows from the settings; the user has not replaced it
 }
 
 // Stages are the stages of a run.
@@ -93,8 +93,8 @@ func (s Stages) command(name string) string {
 // addsSitemaps reports whether the fetch stage writes records of sitemaps too.
 func (s Stages) addsSitemaps() bool { return strings.Contains(s.command("fetch"), " -sitemaps") }
 
-// inRun returns the name of a file of the run directory as commands of stages have it, so that
-// the directory may move.
+// inRun returns the name of a file of the run directory for the commands of stages. It contains a
+// variable, so that the directory can be moved.
 func inRun(name string) string { return `"$SPOOR_RUN"/` + name }
 
 // scopeFlag is the flag of fetch for the scope of the run.
@@ -250,7 +250,7 @@ func (s *Settings) measure(w Requirements) string {
 		return w.Fitness
 	}
 	if w.Expand != "" && !strings.Contains(","+fitness+",", ","+w.Fitness+",") {
-		fitness += "," + w.Fitness // the topic grows by it
+		fitness += "," + w.Fitness // the topic is expanded with this measure
 	}
 	return fitness
 }
@@ -350,7 +350,7 @@ func (d Dir) loadStages() (map[string]string, error) {
 			continue
 		}
 		i := strings.IndexAny(line, " \t")
-		if i < 0 || !slices.Contains(stageNames, line[:i]) && !ownLoop.MatchString(line[:i]) {
+		if i < 0 || !slices.Contains(stageNames, line[:i]) && !userStage.MatchString(line[:i]) {
 			return nil, faultf(statusMisuse, "%s:%d: a line is one of %s, or my_NAME for a loop of your own, a tab, and a shell command", d.Path(StagesFile), n, strings.Join(stageNames, ", "))
 		}
 		commands[line[:i]] = strings.TrimSpace(line[i:])
@@ -358,8 +358,8 @@ func (d Dir) loadStages() (map[string]string, error) {
 	return commands, nil
 }
 
-// UncalledStages returns the stages of a user's loop that a script, which may be another loop, does
-// not call.
+// UncalledStages returns the stages of a user's own loop that the given script does not call: it may
+// be the script of another loop.
 func (d Dir) UncalledStages(script string) (names []string, err error) {
 	commands, err := d.loadStages()
 	if err != nil {
@@ -387,10 +387,10 @@ func (s Stages) save(d Dir) error {
 	return atomicfile.WriteBytes(d.Path(StagesFile), b.Bytes())
 }
 
-// resolveStages returns the stages of a run: the commands in env (by stage name; an empty one
-// means spoor's own), else the lines that the user has edited in the stages file, else spoor's own.
-// A line that is spoor's own in the other mode, steady or looping, was not edited. The changes
-// are those since the run was last opened.
+// resolveStages returns the stages of a run. The command of a stage is the one in env (by stage name;
+// "" is spoor's own), otherwise the line that the user has edited in the stages file, otherwise spoor's
+// own. A line that equals spoor's own command in the other mode, steady or looping, was not edited.
+// changes describes the stages that differ from those with which the run was last opened.
 func resolveStages(own, otherMode Stages, file, env map[string]string, before *Settings) (list Stages, changes []string) {
 	replaced := func(name string) bool { return before != nil && slices.Contains(before.Replaced, name) }
 	for _, name := range stageNames {
@@ -401,7 +401,7 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 		case given && command == "": // spoor's own
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
-		case before == nil: // the file is of a crawl that was killed while it was begun
+		case before == nil: // the file was left by a crawl that was killed at its start
 		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // not edited
 		case inFile && (replaced(name) || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}

@@ -16,13 +16,13 @@ import (
 // A steady crawl is one pipeline whose output is its input, through a named pipe: the processes
 // frontier, fetch, parse, score and evolve run for all generations.
 
-// loopFile is the named pipe. Its suffix makes the next run remove it, if this one is killed.
+// loopFile is the named pipe. If this process is killed, the next run removes it because of its suffix.
 const loopFile = "loop" + partSuffix
 
-// endFile holds the reason for which the server of a steady crawl has ended it.
+// endFile holds the reason why the server has ended a steady crawl.
 const endFile = "end" + partSuffix
 
-// makeLoop makes the named pipe, and removes what a killed crawl has left.
+// makeLoop creates the named pipe, and removes the files that a killed crawl has left.
 func (c *Crawl) makeLoop() error {
 	for _, name := range []string{loopFile, endFile} {
 		if err := os.Remove(c.Dir.Path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -59,7 +59,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Log:           c.Log,
 		Tally:         tally,
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
-		Most:          c.most,
+		Most:          c.leaseLimit,
 		Keep:          s.Keep,
 		Day:           s.today,
 		Waiting:       func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
@@ -70,8 +70,8 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		v.Stop = c.Dir.nodeStop()
 	}
 	parent := os.Getppid()
-	v.Ended = func(reason string) error { // before the store is closed, for which the next crawl waits
-		if os.Getppid() != parent { // the script was killed and does not read it
+	v.Ended = func(reason string) error { // called before the store is closed; the next crawl waits for that
+		if os.Getppid() != parent { // the script was killed and cannot read the file
 			return nil
 		}
 		return c.Dir.overwrite(endFile, reason)
@@ -80,8 +80,8 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 	return err
 }
 
-// timeout returns how long a steady crawl may get no record back: at least as long as fetch may
-// wait for an address that is due later.
+// timeout returns how long a steady crawl waits for a record to come back: longer than fetch may wait
+// for an address that is due later.
 func (s *Settings) timeout() time.Duration {
 	wait := time.Duration(0)
 	for _, flag := range s.Live {
@@ -110,12 +110,12 @@ func (c *Crawl) finishSteady(status, interrupted int) error {
 	if err != nil {
 		return err
 	}
-	// No host may be requested without -contact. That ends a crawl that has no page; later it is
-	// merely the outcome of these addresses.
+	// Without -contact fetch may refuse to request any host. If the crawl has no page, this ends the
+	// crawl; later it is only the outcome of these addresses.
 	contact := ended["fetch"].status == statusMisuse && c.Totals.Fetched > 0 && ended.others("fetch") == 0
 	switch {
 	case interrupted != 0:
-		return c.interrupted(faultf(interrupted, ""))
+		return c.endInterrupted(faultf(interrupted, ""))
 	case status != 0 && !contact, len(reason) == 0:
 		return c.blame(status, ended)
 	}

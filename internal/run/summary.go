@@ -15,21 +15,21 @@ import (
 // A Summary counts the records of one generation, or of one run of frontier add, and what
 // the store holds after it. The same records give the same counts.
 type Summary struct {
-	Generation   int              `json:"generation"`              // as the caller says, else the latest that an outcome names
+	Generation   int              `json:"generation"`              // given by the caller, or the highest in an outcome if that is higher
 	Outcomes     int              `json:"outcomes"`                // records with status_code or error
 	Cost         int              `json:"cost"`                    // outcomes that cost a fetch, and the cost of queries
 	Queries      int              `json:"queries"`                 // answered queries
 	Failed       int              `json:"failed"`                  // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
-	NeedsBrowser int              `json:"needs_browser,omitempty"` // outcomes that parse marks so
-	Relevant     int              `json:"relevant"`                // outcomes that score calls relevant
+	NeedsBrowser int              `json:"needs_browser,omitempty"` // outcomes with needs_browser, which parse sets
+	Relevant     int              `json:"relevant"`                // outcomes that score marks as relevant
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
-	Addresses    int              `json:"addresses"`               // records that ask for an address
-	URLs         int              `json:"urls"`                    // known to the store
+	Addresses    int              `json:"addresses"`               // records that propose an address
+	URLs         int              `json:"urls"`                    // URLs in the store
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
-	Waiting      int              `json:"waiting"`                 // URLs that wait
-	Visited      int              `json:"visited,omitempty"`       // pages with an outcome, if the crawl keeps that many fresh
-	Day          string           `json:"day,omitempty"`           // UTC, if the crawl has a budget for each day
+	Waiting      int              `json:"waiting"`                 // URLs in the store that wait to be leased
+	Visited      int              `json:"visited,omitempty"`       // visited pages in the store, if Keep is set
+	Day          string           `json:"day,omitempty"`           // day in UTC, if the crawl has a budget per day
 	Seconds      seconds          `json:"seconds,omitempty"`
 }
 
@@ -100,17 +100,17 @@ func (s *Summary) Line() ([]byte, error) {
 
 // Totals is the sum of the summaries of all committed generations.
 type Totals struct {
-	Generation   int              `json:"generation"` // the last one
-	Fetched      int              `json:"fetched"`    // what all generations cost
+	Generation   int              `json:"generation"` // the last generation
+	Fetched      int              `json:"fetched"`    // cost of all generations
 	Failed       int              `json:"failed"`
 	Relevant     int              `json:"relevant"`
 	NeedsBrowser int              `json:"needs_browser,omitempty"`
 	Seconds      float64          `json:"seconds"`
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
-	Harvests     []int            `json:"harvests"`        // of the last generations that cost something, in thousandths
-	Empty        int              `json:"empty"`           // how many of the last generations had no outcome
-	Today        int              `json:"today,omitempty"` // the cost of the generations of the day of the last one
+	Harvests     []int            `json:"harvests"`        // harvest rates of the last generations with a cost, in thousandths
+	Empty        int              `json:"empty"`           // number of generations without outcomes at the end
+	Today        int              `json:"today,omitempty"` // cost of the generations on the day of the last generation
 	Last         *Summary         `json:"last"`
 }
 
@@ -170,14 +170,14 @@ func (t *Totals) exhausted() bool { return exhausted(t.Empty, t.Last) }
 // latest, even if the strategy goes on proposing addresses.
 const MostEmpty = 4
 
-// exhausted reports whether a crawl has no addresses left after a number of generations without
-// outcomes: the strategy proposed none in the first one or, later, none that waits.
+// exhausted reports whether a crawl has no addresses left, given the number of generations without
+// outcomes at its end: in the first of them the strategy proposed no address, or later no address waits.
 func exhausted(empty int, last *Summary) bool {
 	return empty == 1 && last.Addresses == 0 || empty > 1 && last.Waiting == 0 || empty >= MostEmpty
 }
 
 // LoadTotals returns the totals of the committed generations. If totals.json does not agree with
-// the summaries, it rewrites that file and log.ndjson. Only who holds the run may call it.
+// the summaries, it rewrites that file and log.ndjson. The caller must hold the lock of the run.
 func (d Dir) LoadTotals() (*Totals, error) {
 	t, log, err := d.readTotals()
 	if err != nil || log == nil {
@@ -189,9 +189,9 @@ func (d Dir) LoadTotals() (*Totals, error) {
 	return t, t.save(d)
 }
 
-// readTotals returns the totals of the committed generations. It reads totals.json or, if that
-// file does not agree with the summaries, the summaries; then log is not nil, and what log.ndjson
-// should be.
+// readTotals returns the totals of the committed generations, from totals.json. If that file does not
+// agree with the summaries, it computes the totals from the summaries, and also returns the content
+// that log.ndjson should have; otherwise log is nil.
 func (d Dir) readTotals() (_ *Totals, log []byte, err error) {
 	if b, err := readSmall(d.Path(totalsFile)); err == nil && b != nil {
 		t := newTotals()
@@ -230,9 +230,9 @@ func (t *Totals) save(d Dir) error {
 	return atomicfile.WriteBytes(d.Path(totalsFile), append(b, '\n'))
 }
 
-// Totals returns the totals of the crawl. In those of nodes, Last is the summary of the last generation
-// of one partition, but for the counts of the store, which are of all. It changes nothing, so
-// the crawl may be running.
+// Totals returns the totals of the crawl. If the crawl ran on several nodes, Last is the summary of the
+// last generation of one partition, but its counts of the stores (URLs, Hosts, Waiting) are sums over
+// all partitions. Totals changes no file, so the crawl may be running.
 func (ds Dirs) Totals() (*Totals, error) {
 	if len(ds) == 1 && !ds[0].IsNode() {
 		t, _, err := ds[0].readTotals()
@@ -250,7 +250,7 @@ func (ds Dirs) Totals() (*Totals, error) {
 			return nil, err
 		}
 		if b == nil {
-			continue // it is not committed
+			continue // the generation is not committed
 		}
 		s := NewSummary(g.Number)
 		if err := json.Unmarshal(b, s); err != nil {

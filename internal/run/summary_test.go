@@ -185,7 +185,7 @@ func TestBudgetOfADay(t *testing.T) {
 		sum := NewSummary(totals.Generation + 1)
 		sum.Day, sum.Cost = test.day, test.cost
 		totals.add(sum)
-		if got := c.most(); got != test.want {
+		if got := c.leaseLimit(); got != test.want {
 			t.Errorf("after %d more on %s: %d addresses may be leased, not %d", test.cost, test.day, got, test.want)
 		}
 	}

@@ -20,11 +20,11 @@ type View struct {
 	Screen io.Writer // the same terminal, which can be drawn on; nil if there is none
 	ASCII  bool      // draw with ASCII characters only
 
-	name    string // of the run
+	name    string // name of the run
 	waiting time.Time
 }
 
-// blockLines is how many lines are drawn.
+// blockLines is the number of lines of the block.
 const blockLines = 6
 
 func (v *View) begin(c *Crawl) { v.name = c.Dir.String() }
@@ -59,7 +59,7 @@ func (v *View) Step(c *Crawl, step string) {
 	}
 }
 
-// Progress draws the block during a generation; sum is its summary so far.
+// Progress draws the block during a generation; sum is the summary of the generation so far.
 func (v *View) Progress(c *Crawl, what string, sum *Summary) {
 	v.draw(c.Totals.with(sum), sum.Generation, what, c)
 }
@@ -75,11 +75,11 @@ func (v *View) Generation(c *Crawl) {
 		t.Generation, t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), t.Last.Hosts, t.Last.Waiting, perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 }
 
-// Waiting shows until when nothing is due, and which errors there were, since nothing else says why a
-// crawl whose seeds cannot be reached waits.
+// Waiting shows when the next address is due, and the errors so far: if no seed can be reached, they
+// are the only explanation why the crawl waits.
 func (v *View) Waiting(until time.Time, t *Totals) {
 	text := "nothing is due before " + until.UTC().Format(time.RFC3339) + "; waiting"
-	if errors := t.trouble(); errors != "" && v.Screen == nil { // the block has them
+	if errors := t.errorCounts(); errors != "" && v.Screen == nil { // the block shows the errors
 		text += " (errors so far: " + errors + ")"
 	}
 	switch {
@@ -118,7 +118,7 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	for _, h := range t.Harvests {
 		curve.WriteString(string(steps[h*(len(steps)-1)/1000]))
 	}
-	errors := t.trouble()
+	errors := t.errorCounts()
 	if errors != "" {
 		errors = "errors: " + errors
 	}
@@ -136,8 +136,8 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	return b.String()
 }
 
-// trouble returns how often there was which error, as "connect 1, timeout 2".
-func (t *Totals) trouble() string {
+// errorCounts returns the number of each kind of error, such as "connect 1, timeout 2".
+func (t *Totals) errorCounts() string {
 	var words []string
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
 		words = append(words, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), t.Errors[kind]))
@@ -145,8 +145,8 @@ func (t *Totals) trouble() string {
 	return strings.Join(words, ", ")
 }
 
-// errorWord returns the name of an error on the terminal. The error budget is no failure: fetch
-// returned the address untried.
+// errorWord returns the name of an error on the terminal. The error "budget" is not a failure: fetch
+// returned the address without trying it.
 func errorWord(kind string) string {
 	if kind == "budget" {
 		return "returned"
@@ -202,7 +202,7 @@ func (t *Totals) byOperator() string {
 	return "by operator: " + strings.Join(words, "; ")
 }
 
-// outcomes describes the errors of addresses, for noPage.
+// outcomes describes the addresses with each error, for noPage.
 var outcomes = map[string]string{
 	"not_archived":     "that the archives do not hold",
 	"robots":           "that robots.txt forbids",
@@ -227,7 +227,7 @@ var outcomes = map[string]string{
 // free are the outcomes that cost nothing.
 var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget", "out_of_scope", "scope_excluded", "scope_depth"}
 
-// noPage ends a crawl that has no page. The error counts the addresses by their errors.
+// noPage ends a crawl that has no page. The error lists the number of addresses with each error.
 func (c *Crawl) noPage() error {
 	t := c.Totals
 	var words []string
@@ -248,7 +248,7 @@ func (c *Crawl) noPage() error {
 		return err
 	}
 	c.View.Clear()
-	c.leaveReport()
+	c.writeFinalReport()
 	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s prints the outcome of each, and %s has the messages of the stages; the same command tries them again, and other seeds can be used with the same -run",
 		strings.Join(words, ", "), c.Prefix, c.Dir.Path("frontier"), c.Dir.Path(StagesLog))
 }
