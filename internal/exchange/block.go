@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxBlock is the maximum size of a block before it is compressed, in bytes. A message of a NATS
-// server has at most 1 MiB by default, and a block that cannot be compressed hardly grows.
+// maxBlock is the maximum size of a block before compression, in bytes. By default NATS servers accept
+// messages of up to 1 MiB, and data that cannot be compressed hardly grows.
 const maxBlock = 512 << 10
 
 // maxBlocks is the maximum number of blocks in a commit.
@@ -23,14 +23,14 @@ type Block struct {
 	To      string `json:"to"`      // a partition, or one of the files of the strategy
 	Seq     uint64 `json:"seq"`     // sequence number of the message in the stream
 	Records int    `json:"records"` // lines; 0 in a piece of a file
-	Bytes   int    `json:"bytes"`   // size before it is compressed
-	Sum     string `json:"sum"`     // of these bytes
+	Bytes   int    `json:"bytes"`   // size before compression
+	Sum     string `json:"sum"`     // checksum of these bytes
 }
 
 // The destinations of blocks that are files, not records for a partition.
 const (
 	toJournal = "j" // what a generation appended to the journal of the strategy
-	toTopic   = "t" // the topic as it is after a generation
+	toTopic   = "t" // the topic after a generation
 	toNodes   = "f" // the files for all nodes: a JSON object of their contents by name
 )
 
@@ -40,8 +40,8 @@ func sum(data []byte) string {
 	return hex.EncodeToString(s[:16])
 }
 
-// encoder and decoder are made once, because that takes longer than to compress a block. Both are
-// safe for concurrent use.
+// encoder and decoder are created only once, because creating one takes longer than compressing a
+// block. Both are safe for concurrent use.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(maxBlock))
@@ -62,11 +62,11 @@ var (
 // pack compresses data, which has at most maxBlock bytes.
 func pack(data []byte) []byte { return encoder().EncodeAll(data, nil) }
 
-// errBlock is returned for a block that is not what its commit says.
+// errBlock is returned for a block whose content differs from what the commit describes.
 var errBlock = errors.New("the block does not have the content that its commit describes")
 
-// unpack returns the content of a message that b describes. It decompresses no more than b
-// permits, and refuses every message with another content.
+// unpack returns the content of the message that b describes. It decompresses at most b.Bytes bytes,
+// and returns an error for a message with other content.
 func (b *Block) unpack(message []byte) ([]byte, error) {
 	if b.Bytes < 0 || b.Bytes > maxBlock {
 		return nil, fmt.Errorf("%w: it has %d bytes, and at most %d are permitted", errBlock, b.Bytes, maxBlock)

@@ -14,7 +14,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// formatVersion is the version of everything in a stream. A process refuses any other.
+// formatVersion is the version of all messages in a stream. Other versions are an error.
 const formatVersion = 1
 
 // maxCommit is the maximum size of a commit or of settings, in bytes.
@@ -23,7 +23,7 @@ const maxCommit = 1 << 20
 // How the partitions share the addresses of a generation.
 const (
 	ByPriority = "priority" // the highest priorities of all partitions
-	ByReward   = "reward"   // in proportion to the share of relevant pages that partitions found lately
+	ByReward   = "reward"   // in proportion to the recent share of relevant pages of each partition
 )
 
 // Settings are the settings of a crawl, the same for all its partitions. They are in the first
@@ -31,10 +31,10 @@ const (
 type Settings struct {
 	Version     int     `json:"version"`
 	Partitions  int     `json:"partitions"`
-	Size        int     `json:"size"`                  // addresses of a generation, for each partition
+	Size        int     `json:"size"`                  // average number of addresses of a partition in a generation
 	Pages       int     `json:"pages"`                 // cost at which the crawl ends; 0 is no limit
-	Generations int     `json:"generations,omitempty"` // generation after which it ends; 0 is no limit
-	Lag         int     `json:"lag"`                   // generations by which the others' records are late
+	Generations int     `json:"generations,omitempty"` // generation after which the crawl ends; 0 is no limit
+	Lag         int     `json:"lag"`                   // number of generations by which records from other partitions arrive later
 	Share       string  `json:"share"`                 // ByPriority or ByReward
 	Patience    float64 `json:"patience"`              // seconds to wait when no partition has an address that is due
 	Files       string  `json:"files,omitempty"`       // checksum of the files for all nodes, such as the topic
@@ -56,36 +56,36 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// A Commit says what a partition did in a generation. The first commit of a partition and
-// generation in the stream counts; a later one is the work of a process that had lost the
-// partition, and is ignored.
+// A Commit describes what a partition did in a generation. Only the first commit of a partition and
+// generation in the stream is valid. A later one, from a process that had lost the partition, is
+// ignored.
 type Commit struct {
 	Version    int       `json:"version"`
 	Partition  int       `json:"partition"`
 	Generation int       `json:"generation"`
-	Node       string    `json:"node,omitempty"` // for people
-	Attempt    string    `json:"attempt"`        // of the process, unique
+	Node       string    `json:"node,omitempty"` // name of the machine, for messages
+	Attempt    string    `json:"attempt"`        // unique identifier of the process
 	Total      int       `json:"total"`          // addresses that all partitions were to fetch in the generation
-	N          int       `json:"n"`              // of these the addresses of this partition
+	N          int       `json:"n"`              // how many of these were for this partition
 	Outcomes   int       `json:"outcomes"`
 	Cost       int       `json:"cost"`
 	Relevant   int       `json:"relevant"`
 	Added      int       `json:"added"`             // addresses proposed, for all partitions
-	Sent       int       `json:"sent"`              // of these for other partitions
+	Sent       int       `json:"sent"`              // how many of these are for other partitions
 	Spent      int       `json:"spent"`             // cost of the partition so far
 	Found      int       `json:"found"`             // relevant pages of the partition so far
 	Journal    int64     `json:"journal"`           // size of the strategy's journal after the generation, in bytes
-	Waiting    int       `json:"waiting,omitempty"` // addresses that wait, as far as they were counted
-	Best       []float64 `json:"best,omitempty"`    // the highest priorities that wait, in descending order
-	Due        string    `json:"due,omitempty"`     // RFC 3339: when an address becomes due, if none was
+	Waiting    int       `json:"waiting,omitempty"` // number of waiting addresses that are known to the filter
+	Best       []float64 `json:"best,omitempty"`    // the highest priorities of waiting addresses, in descending order
+	Due        string    `json:"due,omitempty"`     // RFC 3339: when an address becomes due, if none was due
 	At         string    `json:"at,omitempty"`      // RFC 3339: the time of the commit, if Due is set
 	Stop       bool      `json:"stop,omitempty"`    // the user has asked the crawl to end
 	Blocks     []Block   `json:"blocks"`
-	Digest     string    `json:"digest"` // of the content of the blocks
+	Digest     string    `json:"digest"` // digest of the counts and the content of the blocks
 }
 
-// digest returns the digest of the blocks. It does not depend on their places in the stream, nor
-// on the process that wrote them.
+// digest returns the digest of the counts and the blocks. It does not depend on the sequence numbers
+// of the blocks or on the process that wrote them.
 func (c *Commit) digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d %d %d\n", c.Partition, c.Generation, c.N, c.Outcomes, c.Cost)
@@ -144,7 +144,7 @@ func cmpFloat(a, b float64) int {
 	return 0
 }
 
-// parseTime parses a time, which may be missing.
+// parseTime parses a time. It returns the zero time if s is empty.
 func parseTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -152,7 +152,7 @@ func parseTime(s string) (time.Time, error) {
 	return time.Parse(time.RFC3339, s)
 }
 
-// A subject of the stream of a crawl:
+// subjects returns the subjects of the stream of a crawl:
 //
 //	spoor.NAME.s              the settings
 //	spoor.NAME.b.D.G.P.K      block K of generation G from partition P to D, which is a partition,
@@ -171,7 +171,7 @@ func (s subjects) commit(p, g int) string { return fmt.Sprintf("spoor.%s.c.%d.%d
 // commits matches the commits of all partitions in a generation.
 func (s subjects) commits(g int) string { return fmt.Sprintf("spoor.%s.c.%d.*", s.name, g) }
 
-// parseCommitSubject returns the partition and generation of the subject of a commit.
+// parseCommit returns the partition and generation of the subject of a commit.
 func (s subjects) parseCommit(subject string) (p, g int, ok bool) {
 	rest, ok := strings.CutPrefix(subject, "spoor."+s.name+".c.")
 	generation, number, ok2 := strings.Cut(rest, ".")

@@ -22,7 +22,7 @@ import (
 const maxFiles = 128 << 20
 
 // Create publishes the settings, the seeds and the files of a crawl, and returns the settings in the
-// stream. If the crawl exists already, its settings and files must be equal; its seeds stay.
+// stream. If the crawl exists already, its settings and files must be equal; its seeds are not changed.
 func Create(ctx context.Context, s Stream, name string, settings Settings, seeds io.Reader, files map[string]string, patience time.Duration, log run.Log) (*Settings, error) {
 	settings.Version = formatVersion
 	var packed []byte
@@ -49,7 +49,7 @@ func Create(ctx context.Context, s Stream, name string, settings Settings, seeds
 			return nil, err
 		}
 		for k, data := range cut(packed) {
-			b, err := publishFirst(ctx, s, name, toNodes, k, data, r)
+			b, err := publishInitial(ctx, s, name, toNodes, k, data, r)
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func Create(ctx context.Context, s Stream, name string, settings Settings, seeds
 	return existing, nil
 }
 
-// differences says which settings of others differ, except the seeds.
+// differences describes the settings of others that differ from s, except the seeds.
 func (s *Settings) differences(others *Settings) (words []string) {
 	for _, f := range []struct {
 		key     string
@@ -138,7 +138,7 @@ func publishSeeds(ctx context.Context, s Stream, name string, settings *Settings
 	}
 	for p := range to {
 		for k, data := range to[p].pieces {
-			b, err := publishFirst(ctx, s, name, strconv.Itoa(p), k, data, r)
+			b, err := publishInitial(ctx, s, name, strconv.Itoa(p), k, data, r)
 			if err != nil {
 				return nil, err
 			}
@@ -149,8 +149,8 @@ func publishSeeds(ctx context.Context, s Stream, name string, settings *Settings
 	return blocks, nil
 }
 
-// publishFirst publishes a block of generation 0.
-func publishFirst(ctx context.Context, s Stream, name, to string, k int, data []byte, r retryer) (Block, error) {
+// publishInitial publishes a block of generation 0, with seeds or files.
+func publishInitial(ctx context.Context, s Stream, name, to string, k int, data []byte, r retryer) (Block, error) {
 	b := Block{To: to, Bytes: len(data), Sum: sum(data)}
 	subject := subjects{name}.block(to, 0, 0, k)
 	message := pack(data)
@@ -161,7 +161,7 @@ func publishFirst(ctx context.Context, s Stream, name, to string, k int, data []
 	return b, err
 }
 
-// Files returns the contents of the files for all nodes, by name. A name has no directory.
+// Files returns the contents of the files for all nodes, by name. The names have no directories.
 func Files(ctx context.Context, s Stream, name string, settings *Settings, patience time.Duration, log run.Log) (map[string]string, error) {
 	size := 0
 	for _, b := range settings.Seeds {
@@ -193,7 +193,7 @@ func Files(ctx context.Context, s Stream, name string, settings *Settings, patie
 	return files, nil
 }
 
-// Load returns the settings of a crawl; nil if there is none of that name.
+// Load returns the settings of a crawl; nil if there is no crawl of that name.
 func Load(ctx context.Context, s Stream, name string, patience time.Duration, log run.Log) (*Settings, error) {
 	var messages []Message
 	err := retryer{patience, log}.do(ctx, func() (err error) {

@@ -7,13 +7,14 @@
 //	frontier serve -exchange < loop | fetch | parse | score | evolve -window N | exchange > loop
 //
 // At the end of a generation the filter sends the addresses of other partitions' hosts, as blocks,
-// and commits the generation; it then waits until all partitions have committed that generation
-// (or, with a lag, an earlier one), passes on what they sent, and computes from all commits how many
-// addresses its partition may fetch next. So the result depends on the settings of the crawl, and
-// neither on the number of machines nor on their speed.
+// and commits the generation. It then waits until all partitions have committed that generation
+// (or, with a lag, an earlier one), passes on the addresses that they sent, and computes from all
+// commits how many addresses its partition may fetch next. So the result depends only on the settings
+// of the crawl, and not on the number or speed of machines.
 //
-// The first commit of a partition and generation in the stream counts, and it lists the blocks that
-// count. So a process that was believed dead can do no harm, and what it sent is ignored.
+// Of several commits of the same partition and generation only the first in the stream is valid, and
+// only the blocks that it lists are read. So a process that was believed dead can do no harm: what it
+// sends is ignored.
 package exchange
 
 import (
@@ -39,7 +40,7 @@ import (
 // A Message is a message of a stream.
 type Message struct {
 	Subject string
-	Seq     uint64 // place in the stream, from 1
+	Seq     uint64 // sequence number in the stream, from 1
 	Data    []byte
 }
 
@@ -49,8 +50,8 @@ type Stream interface {
 	// id was used within the last two minutes is not appended again.
 	Publish(ctx context.Context, subject string, data []byte, id string) (uint64, error)
 
-	// PublishFirst appends a message unless there is one of that subject already. A message can be
-	// appended although there is one; the first counts.
+	// PublishFirst appends a message if the stream has none of that subject. In rare cases it appends
+	// a second one; readers use only the first.
 	PublishFirst(ctx context.Context, subject string, data []byte) error
 
 	// Range returns at most limit messages whose subject matches filter and whose sequence number is
@@ -58,14 +59,14 @@ type Stream interface {
 	Range(ctx context.Context, filter string, from uint64, limit int) ([]Message, error)
 
 	// Watch returns a channel that is ready after messages that match filter were published. It may
-	// miss some.
+	// miss messages.
 	Watch(filter string) (changed <-chan struct{}, stop func(), err error)
 }
 
-// errPermanent is what an error of a [Stream] that waiting does not mend is, by [errors.Is].
+// errPermanent is matched by [errors.Is] if an error of a [Stream] is permanent: waiting does not help.
 var errPermanent = errors.New("it does not help to try again")
 
-// permanent is such an error.
+// permanent is an error that matches errPermanent.
 type permanent struct{ error }
 
 func (permanent) Is(target error) bool { return target == errPermanent }
@@ -77,41 +78,40 @@ var ErrFenced = errors.New("another process has taken over the partition")
 // A Filter is the last stage of the pipeline of a partition.
 type Filter struct {
 	Stream    Stream
-	Name      string // of the crawl
+	Name      string // name of the crawl
 	Settings  *Settings
 	Partition int
-	Node      string // for people
+	Node      string // name of this machine, for messages
 	Attempt   string // unique to this process
 	State     string // the directory of the strategy's journal; "" if it has none
-	Windows   string // the directory of the generations, for topics that grow; "" if there is none
+	Windows   string // the directory of the generations, for topics that are expanded; "" if there is none
 	In        io.Reader
 	Out       io.Writer
-	Limit     int           // bytes of a line; 0: the default of package wire
+	Limit     int           // maximum length of a line, in bytes; 0: the default of package wire
 	Patience  time.Duration // how long to wait for servers that do not answer
 	Log       run.Log
 	Tally     run.Tally
 }
 
-// filter is a Filter at work.
+// filter is the state of a running Filter.
 type filter struct {
 	*Filter
 	subjects
 	ledger *ledger
 	ended  chan struct{} // closed at the end of the input
 
-	generation int // the current one
+	generation int // the current generation
 	begun      bool
-	next       decision // about the current generation
-	last       *Commit  // of the previous generation
-	commit     *Commit  // of the current generation
-	own        packer
-	others     []packer // by partition
-	best       []float64
+	last       *Commit   // commit of the previous generation
+	commit     *Commit   // commit of the current generation
+	own        packer    // records for this partition
+	others     []packer  // records for the others, by partition
+	best       []float64 // priorities of the addresses proposed for this partition
 	line       bytes.Buffer
 	rec        wire.Record
 }
 
-// Run passes records on until the end of the input. Records after the last mark are not passed on:
+// Run passes records on until the end of the input. It does not pass on records after the last mark:
 // their generation is not committed, and will be repeated.
 func (o *Filter) Run(ctx context.Context) error {
 	if err := o.Settings.check(); err != nil {
@@ -158,9 +158,9 @@ func (o *Filter) Run(ctx context.Context) error {
 	}
 }
 
-// begin starts a generation after the decision about it.
+// begin starts a generation with the decision about it.
 func (f *filter) begin(generation int, d decision) {
-	f.generation, f.next = generation, d
+	f.generation = generation
 	f.commit = &Commit{
 		Version: formatVersion, Partition: f.Partition, Generation: generation, Node: f.Node, Attempt: f.Attempt,
 		Total: d.total, N: d.n[f.Partition], Blocks: []Block{},
@@ -168,7 +168,7 @@ func (f *filter) begin(generation int, d decision) {
 	f.own, f.others, f.best = packer{}, make([]packer, f.Settings.Partitions), nil
 }
 
-// take keeps a record until the commit.
+// take counts a record, and keeps it until the commit.
 func (f *filter) take() error {
 	if !f.begun {
 		return errors.New("a record arrived before the first window mark\nhint: frontier serve -exchange begins with a mark, which every stage must pass on in its place")
@@ -205,7 +205,7 @@ func (f *filter) take() error {
 	return f.add(&f.own, rec)
 }
 
-// owner returns the partition of an address. An address that is invalid stays here, where the store
+// owner returns the partition of an address. An invalid address stays in this partition, whose store
 // refuses it.
 func (f *filter) owner(url string) int {
 	u, err := weburl.Parse(url)
@@ -215,7 +215,7 @@ func (f *filter) owner(url string) int {
 	return partition.Of(u.Host(), f.Settings.Partitions)
 }
 
-// add appends a record to the lines of a destination.
+// add appends a record to the packer of a destination.
 func (f *filter) add(to *packer, rec *wire.Record) error {
 	f.line.Reset()
 	w := wire.NewWriter(&f.line)
@@ -228,8 +228,8 @@ func (f *filter) add(to *packer, rec *wire.Record) error {
 	return to.add(f.line.Bytes())
 }
 
-// follow proposes the target of a redirect that fetch -partition has not followed, because it leads
-// to a host of another partition.
+// follow proposes the target of a redirect that fetch -partition has not followed because the target
+// is on a host of another partition.
 func (f *filter) follow(rec *wire.Record) error {
 	if rec.Error != "" || rec.StatusCode/100 != 3 {
 		return nil
@@ -240,7 +240,7 @@ func (f *filter) follow(rec *wire.Record) error {
 	}
 	base, err := weburl.Parse(from)
 	if err != nil {
-		return nil //nolint:nilerr // nothing to resolve against
+		return nil //nolint:nilerr // there is no base to resolve against
 	}
 	for _, h := range rec.Headers {
 		if h.Name != "location" || len(h.Values) == 0 {
@@ -248,7 +248,7 @@ func (f *filter) follow(rec *wire.Record) error {
 		}
 		to, err := base.Resolve(h.Values[0])
 		if err != nil {
-			return nil //nolint:nilerr // it leads nowhere
+			return nil //nolint:nilerr // the target is not an address
 		}
 		p := partition.Of(to.Host(), f.Settings.Partitions)
 		if p == f.Partition {
@@ -264,7 +264,8 @@ func (f *filter) follow(rec *wire.Record) error {
 	return nil
 }
 
-// mark ends a generation, or says at the beginning which one was the last.
+// mark handles a window mark: it ends the current generation. The first mark has the number of the last
+// committed generation.
 func (f *filter) mark(ctx context.Context) error {
 	g := f.rec.Generation
 	from, err := f.rec.Mark()
@@ -308,7 +309,7 @@ func (f *filter) write(lines []byte) error {
 	return nil
 }
 
-// resume continues after generation g, which the stream must have, because the store has it.
+// resume continues after generation g. The store has this generation, so the stream must have it, too.
 func (f *filter) resume(ctx context.Context, g int) error {
 	f.generation = g
 	f.last = &Commit{}
@@ -367,14 +368,14 @@ func (f *filter) end(ctx context.Context, from wire.Mark) error {
 	if err := f.retry(ctx, func() error { return f.Stream.PublishFirst(ctx, f.subjects.commit(f.Partition, c.Generation), data) }); err != nil {
 		return err
 	}
-	counts, err := f.firstSoon(ctx, f.Partition, c.Generation)
+	valid, err := f.awaitFirst(ctx, f.Partition, c.Generation)
 	if err != nil {
 		return err
 	}
-	if counts.Attempt != c.Attempt && counts.Digest != c.Digest {
-		return fmt.Errorf("%w: node %q has committed the generation, with another result", ErrFenced, counts.Node)
+	if valid.Attempt != c.Attempt && valid.Digest != c.Digest {
+		return fmt.Errorf("%w: node %q has committed the generation, with another result", ErrFenced, valid.Node)
 	}
-	f.last = counts
+	f.last = valid
 	for _, piece := range f.own.pieces {
 		if err := f.write(piece); err != nil {
 			return err
@@ -409,8 +410,8 @@ func (f *filter) publish(ctx context.Context, to string, pieces [][]byte, record
 	return nil
 }
 
-// publishFiles publishes what the generation has appended to the journal of the strategy, and its
-// topic, if it grew.
+// publishFiles publishes what the generation has appended to the journal of the strategy, and the
+// topic if it was expanded.
 func (f *filter) publishFiles(ctx context.Context) error {
 	f.commit.Journal = f.last.Journal
 	if f.State != "" {
@@ -437,9 +438,9 @@ func (f *filter) publishFiles(ctx context.Context) error {
 }
 
 const (
-	journalName = "journal" // of the strategy, in its directory
-	maxTopic    = 64 << 20  // bytes of a topic file
-	maxDelta    = 1 << 30   // bytes that a generation may append to the journal
+	journalName = "journal" // the file of the journal in the directory of the strategy
+	maxTopic    = 64 << 20  // maximum size of a topic file, in bytes
+	maxDelta    = 1 << 30   // maximum number of bytes that a generation appends to the journal
 )
 
 // readFrom returns the content of a file from offset on.
@@ -467,7 +468,8 @@ func readFrom(name string, offset int64) ([]byte, error) {
 	return data, nil
 }
 
-// receive waits for the barrier after generation g, and passes on what the others have sent.
+// receive waits for the barrier after generation g, and passes on the records that other partitions
+// have sent.
 func (f *filter) receive(ctx context.Context, g int) error {
 	if g == 0 {
 		if err := f.passOn(ctx, 0, f.Settings.Seeds); err != nil {
@@ -490,8 +492,8 @@ func (f *filter) receive(ctx context.Context, g int) error {
 	return f.passOn(ctx, known, blocks)
 }
 
-// passOn writes the blocks of a generation that are for this partition. All of them are checked
-// before the first is written.
+// passOn writes the blocks of a generation that are for this partition. It checks all of them before
+// it writes the first.
 func (f *filter) passOn(ctx context.Context, g int, blocks []Block) error {
 	contents, err := f.fetch(ctx, strconv.Itoa(f.Partition), g, blocks)
 	if err != nil {
@@ -510,8 +512,8 @@ func (f *filter) fetch(ctx context.Context, to string, g int, blocks []Block) ([
 	return fetchBlocks(ctx, f.retryer(), f.Stream, f.subjects, to, g, blocks)
 }
 
-// collect adds the commits of a generation that there are to the ledger, and returns the partitions
-// whose commits are missing.
+// collect adds the existing commits of a generation to the ledger, and returns the partitions whose
+// commits are missing.
 func (f *filter) collect(ctx context.Context, g int) (missing []int, err error) {
 	for from := uint64(1); ; {
 		var messages []Message
@@ -525,10 +527,10 @@ func (f *filter) collect(ctx context.Context, g int) (missing []int, err error) 
 		for _, m := range messages {
 			p, generation, ok := f.parseCommit(m.Subject)
 			if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
-				continue // of no partition of this crawl
+				continue // the subject does not belong to a partition of this crawl
 			}
 			if of := f.ledger.commits[g]; of != nil && of[p] != nil {
-				continue // the first counts
+				continue // only the first commit is valid
 			}
 			c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
 			if err != nil {
@@ -555,8 +557,8 @@ func (f *filter) await(ctx context.Context, g int) error {
 	}
 	defer stop()
 	begun, warned := time.Now(), 30*time.Second
-	for wait := leastPoll; ; wait = min(2*wait, pollInterval) {
-		missing, err := f.collect(ctx, g) // from the beginning: a server that is behind may return earlier messages later
+	for wait := minPoll; ; wait = min(2*wait, maxPoll) {
+		missing, err := f.collect(ctx, g) // reads all again: a server that lags behind may return earlier messages later
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -570,7 +572,7 @@ func (f *filter) await(ctx context.Context, g int) error {
 		case <-f.ended:
 			return errInputEnded
 		case <-changed:
-			wait = leastPoll // the server that answers may be behind the one that said so
+			wait = minPoll // the server that answers may lag behind the server that notified
 		case <-time.After(wait):
 		}
 	}
@@ -580,9 +582,9 @@ func (f *filter) await(ctx context.Context, g int) error {
 var errInputEnded = errors.New("the input has ended")
 
 const (
-	leastPoll    = 5 * time.Millisecond   // before a question for what is missing is asked again
-	pollInterval = 500 * time.Millisecond // the same, after several questions
-	rangeLimit   = 1024                   // messages of one answer
+	minPoll    = 5 * time.Millisecond   // first pause between requests for missing commits
+	maxPoll    = 500 * time.Millisecond // longest pause between these requests
+	rangeLimit = 1024                   // maximum number of messages in one answer
 )
 
 // first returns the first commit of a partition and generation; nil if there is none.
@@ -598,8 +600,9 @@ func (f *filter) first(ctx context.Context, p, g int) (*Commit, error) {
 	return parseCommit(messages[0].Data, p, g, f.Settings.Partitions)
 }
 
-// firstSoon returns the first commit of a partition and generation that was published a moment ago.
-func (f *filter) firstSoon(ctx context.Context, p, g int) (*Commit, error) {
+// awaitFirst waits for the first commit of a partition and generation, which was just published, and
+// returns it.
+func (f *filter) awaitFirst(ctx context.Context, p, g int) (*Commit, error) {
 	for begun := time.Now(); ; {
 		c, err := f.first(ctx, p, g)
 		if c != nil || err != nil {

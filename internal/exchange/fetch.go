@@ -10,13 +10,13 @@ import (
 	"spoor/internal/run"
 )
 
-// A retryer repeats operations that fail because servers do not answer.
+// A retryer repeats operations that fail while servers do not answer.
 type retryer struct {
 	patience time.Duration
 	log      run.Log
 }
 
-// do calls op until it succeeds, fails permanently, or has failed for longer than the patience.
+// do calls op until it succeeds, its error is permanent, or it has failed for longer than r.patience.
 func (r retryer) do(ctx context.Context, op func() error) error {
 	begun, warned := time.Now(), time.Duration(0)
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
@@ -40,8 +40,8 @@ func (r retryer) do(ctx context.Context, op func() error) error {
 	}
 }
 
-// fetchBlocks returns the contents of those of the blocks of a generation that are for a
-// destination, in their order. It checks all of them.
+// fetchBlocks returns the contents of the blocks for a destination, among the given blocks of a
+// generation, in their order. It checks all of them.
 func fetchBlocks(ctx context.Context, r retryer, s Stream, names subjects, to string, g int, blocks []Block) ([][]byte, error) {
 	place := map[uint64]int{}
 	var wanted []Block
@@ -100,7 +100,7 @@ func fetchBlocks(ctx context.Context, r retryer, s Stream, names subjects, to st
 	}
 }
 
-// lostAfter is how long a server may be behind the others before a message is said to be missing.
+// lostAfter is how long a server may lag behind the others before fetchBlocks reports a missing message.
 const lostAfter = 30 * time.Second
 
 // sortDescending sorts priorities, the highest first.

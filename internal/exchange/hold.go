@@ -11,19 +11,20 @@ import (
 	"spoor/internal/run"
 )
 
-// This file shares the partitions of a crawl among its nodes, the machines that take part. It is
-// for politeness and economy: that the result is the same follows from the commits, whoever makes
-// them.
+// This file shares the partitions of a crawl among its nodes, the machines that take part. Two nodes
+// on one partition would be impolite and a waste, but the result of the crawl would be the same: it
+// depends only on the commits.
 
 // Leases are the leases of the nodes and the partitions of a crawl, as seen by one node.
 type Leases interface {
-	// Renew prolongs the lease of the node. Unless it is renewed, it expires.
+	// Renew prolongs the lease of the node. A lease that is not renewed expires.
 	Renew(ctx context.Context) error
 
 	// Nodes returns the nodes whose leases have not expired.
 	Nodes(ctx context.Context) ([]string, error)
 
-	// Take leases a partition, unless a node whose lease has not expired holds it.
+	// Take leases a partition and returns true. It returns false if another node holds the partition
+	// and the lease of that node has not expired.
 	Take(ctx context.Context, p int) (bool, error)
 
 	// Release gives a partition back, permanently if it is done.
@@ -47,11 +48,11 @@ type Runner interface {
 	// Leave asks the command of a partition to end after its next commit.
 	Leave(p int) error
 
-	// Alive tells the runner how long ago the lease of the node was renewed. Two thirds of its time after the
-	// last renewal the runner kills all commands, also if this process hangs.
+	// Alive tells the runner how long ago the lease of the node was renewed. When two thirds of the time
+	// of a lease have passed since then, the runner kills all commands, even if this process hangs.
 	Alive(age time.Duration) error
 
-	// Exits returns the channel of the commands that have ended. It is closed if the runner failed.
+	// Exits returns a channel of the commands that have ended. The runner closes it if it fails.
 	Exits() <-chan Exit
 }
 
@@ -66,7 +67,7 @@ type Holder struct {
 	Runner     Runner
 	Node       string
 	Partitions int
-	TTL        time.Duration               // of the lease of a node; partitions have no leases of their own
+	TTL        time.Duration               // lifetime of the lease of a node, which includes its partitions
 	Check      func(context.Context) error // returns a warning, or a permanent error; may be nil
 	Log        run.Log
 }
@@ -76,35 +77,36 @@ type holding struct {
 	running  bool
 	leaving  bool
 	begun    time.Time
-	failures int       // in a row
-	retry    time.Time // when to start it again
+	failures int       // number of failures in a row
+	retry    time.Time // when to start the command again
 }
 
 const (
-	mostFailures   = 10          // of a partition in a row
-	longEnough     = time.Minute // a command that has run for this long starts its failures anew
-	longestBackoff = time.Minute // before a command is started again
-	hopelessLimit  = 2           // leases before a permanent error of Check is returned
-	leaveLimit     = 40          // leases that the last commits of a leaving node may take
+	maxFailures    = 10          // failures of a partition in a row before the node ends
+	longEnough     = time.Minute // if a command has run for this long, its failures are counted anew
+	maxBackoff     = time.Minute // longest time before a command is started again
+	permanentLimit = 2           // Run returns a permanent error of Check after this many TTLs
+	leaveLimit     = 40          // maximum number of TTLs that a leaving node waits for its last commits
 )
 
-// holder is a Holder at work.
+// holder is the state of a running Holder.
 type holder struct {
 	*Holder
-	held     map[int]*holding
-	leased   map[int]bool // partitions that this node may have leased
-	begun    time.Time
-	renewed  time.Time // the last time
-	warned   bool
-	checked  bool      // and logged what was wrong
-	hopeless time.Time // time of the first permanent error in a row; zero if there is none
-	nodes    []string
+	held           map[int]*holding
+	leased         map[int]bool // partitions that this node may have leased
+	begun          time.Time
+	renewed        time.Time // time of the last renewal of the lease
+	warned         bool      // and logged that the servers do not answer
+	checked        bool      // and logged the error of Check
+	permanentSince time.Time // time of the first permanent error in a row; zero if there is none
+	nodes          []string
 }
 
-// Run takes the partitions that fall to the node and runs their commands until the crawl is done.
-// If ctx is done, it asks the commands to end, gives the partitions back and returns the cause. Commands that
-// still run after leaveLimit leases are left to the caller to kill: they may wait for another partition
-// of this node that has ended before its commit, and that no other node takes.
+// Run takes the partitions that are assigned to the node and runs their commands until the crawl is
+// done. If ctx is done, it asks the commands to end, releases the partitions and returns the cause. It
+// waits for the commands for at most leaveLimit TTLs; the caller must kill those that still run. Such a
+// command may wait for another partition of this node, which has ended without a commit and which no
+// other node takes.
 func (o *Holder) Run(ctx context.Context) error {
 	h := &holder{Holder: o, held: map[int]*holding{}, leased: map[int]bool{}, begun: time.Now()}
 	background := context.WithoutCancel(ctx)
@@ -146,15 +148,15 @@ func (o *Holder) Run(ctx context.Context) error {
 	}
 }
 
-// leave gives the lease of the node up.
+// leave gives up the lease of the node.
 func (h *holder) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return h.Leases.Leave(ctx)
 }
 
-// turn renews the lease, and takes and gives back partitions. It reports whether all partitions of
-// the crawl are done. Errors of the servers are logged, and the next turn tries again.
+// turn renews the lease, and takes and releases partitions. It reports whether all partitions of the
+// crawl are done. Errors of the servers are logged, and the next turn tries again.
 func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) {
 	begun := time.Now()
 	short, cancel := context.WithTimeout(ctx, h.TTL/3)
@@ -172,7 +174,7 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 		}
 	}
 	switch {
-	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // by its killed predecessor
+	case errors.Is(err, ErrNameTaken) && h.renewed.IsZero() && time.Since(h.begun) < 2*h.TTL: // the lease of a killed process of this node has not expired yet
 	case errors.Is(err, ErrNameTaken), errors.Is(err, errPermanent):
 		return false, err
 	case err != nil && !h.warned:
@@ -185,8 +187,8 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 	return done, nil
 }
 
-// check logs, once, what will soon be wrong. An error that waiting does not mend is returned if it stays,
-// because servers that have just been started may not know everything yet.
+// check logs the error of Check, once, as a warning. It returns a permanent error only if that lasts,
+// because servers that have just been started may not know all streams yet.
 func (h *holder) check(ctx context.Context) error {
 	if h.Check == nil {
 		return nil
@@ -194,10 +196,10 @@ func (h *holder) check(ctx context.Context) error {
 	err := h.Check(ctx)
 	switch {
 	case errors.Is(err, errPermanent):
-		if h.hopeless.IsZero() {
-			h.hopeless = time.Now()
+		if h.permanentSince.IsZero() {
+			h.permanentSince = time.Now()
 		}
-		if time.Since(h.hopeless) >= hopelessLimit*h.TTL {
+		if time.Since(h.permanentSince) >= permanentLimit*h.TTL {
 			return err
 		}
 		return nil
@@ -205,12 +207,12 @@ func (h *holder) check(ctx context.Context) error {
 		h.Log.Warn("the crawl will soon wait", "err", err)
 		h.checked = true
 	}
-	h.hopeless = time.Time{}
+	h.permanentSince = time.Time{}
 	return nil
 }
 
-// share gives back what falls to other nodes or, if the node leaves, everything, and takes what
-// falls to this one.
+// share releases the partitions that are assigned to other nodes or, if the node leaves, all of its
+// partitions. Then it takes the partitions that are assigned to this node.
 func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error) {
 	nodes, err := h.Leases.Nodes(ctx)
 	if err != nil {
@@ -256,7 +258,7 @@ func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error)
 		if finished[p] {
 			continue
 		}
-		h.leased[p] = true // even if the answer is lost
+		h.leased[p] = true // before the request, because the answer may be lost
 		ok, err := h.Leases.Take(ctx, p)
 		if err != nil {
 			return false, err
@@ -275,7 +277,7 @@ func (h *holder) share(ctx context.Context, leaving bool) (done bool, err error)
 
 // start starts the command of a partition.
 func (h *holder) start(p int, held *holding) error {
-	if time.Since(h.renewed) > h.TTL/2 { // it would be killed soon
+	if time.Since(h.renewed) > h.TTL/2 { // the runner would kill it soon
 		return nil
 	}
 	held.running, held.leaving, held.begun = true, false, time.Now()
@@ -298,17 +300,17 @@ func (h *holder) ended(ctx context.Context, e Exit) error {
 			h.Log.Warn("the partition was not given back", "partition", e.Partition, "err", err)
 		}
 		return nil
-	case time.Since(h.renewed) > h.TTL/2: // it was killed, because the servers do not answer; another node may take it
+	case time.Since(h.renewed) > h.TTL/2: // the runner killed it, because the lease was not renewed; another node may take the partition
 		delete(h.held, e.Partition)
 		return nil
 	case time.Since(held.begun) > longEnough:
 		held.failures = 0
 	}
 	held.failures++
-	if held.failures == mostFailures {
-		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: mend what its messages say, and run the same command again; nothing is lost", e.Partition, mostFailures, e.Status)
+	if held.failures == maxFailures {
+		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: mend what its messages say, and run the same command again; nothing is lost", e.Partition, maxFailures, e.Status)
 	}
-	wait := min(time.Second<<held.failures, longestBackoff)
+	wait := min(time.Second<<held.failures, maxBackoff)
 	held.retry = time.Now().Add(wait)
 	h.Log.Warn("the command has failed: starting it again", "partition", e.Partition, "status", e.Status, "seconds", int(wait.Seconds()))
 	return nil
@@ -325,10 +327,10 @@ func (h *holder) release(ctx context.Context, p int, done bool) error {
 	return err
 }
 
-// assign returns the node of each partition, "" if there are no nodes. Each node has a weight for each
-// partition, a hash of both, and a partition goes to the node with the highest weight (rendezvous
-// hashing), among those that have fewer than their share. So when a node comes or goes, few of the
-// other nodes' partitions move.
+// assign returns the node of each partition, "" if there are no nodes. Each pair of a node and a
+// partition has a weight, a hash of both. A partition is assigned to the node with the highest weight
+// (rendezvous hashing) that does not have its full share yet. So when a node comes or goes, few
+// partitions of the other nodes move.
 func assign(partitions int, nodes []string) []string {
 	owners := make([]string, partitions)
 	if len(nodes) == 0 {

@@ -170,7 +170,7 @@ func TestAStreamThatIsGoneEndsTheNode(t *testing.T) {
 		name string
 		gone time.Duration // in every 20 s
 		want error
-	}{{"for a moment", hopelessLimit*ttl - ttl, context.Canceled}, {"for good", time.Minute, gone}} {
+	}{{"for a moment", permanentLimit*ttl - ttl, context.Canceled}, {"for good", time.Minute, gone}} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n, begun := newTwoNodes(), time.Now()

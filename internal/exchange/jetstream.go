@@ -15,14 +15,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Servers says how to reach the servers. Secrets are in files, never in arguments.
+// Servers describes how to reach the servers. Secrets are in files, never in arguments.
 type Servers struct {
 	URLs        string // separated by commas
 	Credentials string // a file with a JWT and its key
 	NKey        string // a file with the seed of an nkey
-	CA          string // a file with the certificates that sign those of the servers
+	CA          string // a file with the certificates of the authority that signs those of the servers
 	Cert, Key   string // files with the certificate of this client and its key
-	Name        string // of this client, for people
+	Name        string // name of this client, shown by the servers
 }
 
 // A JetStream is the stream of a crawl on a cluster of NATS servers.
@@ -32,13 +32,13 @@ type JetStream struct {
 	crawl  string // name of the crawl
 	stream string // name of the stream
 
-	refused atomic.Pointer[string] // what the servers do not permit
+	refused atomic.Pointer[string] // the last error of the servers about missing permissions
 }
 
-// requestTimeout is how long one request to the servers may take.
+// requestTimeout is the maximum time of one request to the servers.
 const requestTimeout = 5 * time.Second
 
-// Connect connects to the servers, and to the stream of a crawl by its first use.
+// Connect connects to the servers. The stream of the crawl need not exist yet.
 func Connect(s Servers, crawl string) (*JetStream, error) {
 	if err := CheckName(crawl); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 		file.Close()
 	}
 	j := &JetStream{crawl: crawl, stream: "SPOOR_" + crawl}
-	options := []nats.Option{nats.ErrorHandler(j.note), nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
+	options := []nats.Option{nats.ErrorHandler(j.noteRefused), nats.Name(s.Name), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(requestTimeout), nats.ReconnectBufSize(-1)}
 	if s.Credentials != "" {
 		options = append(options, nats.UserCredentials(s.Credentials))
 	}
@@ -95,8 +95,8 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 	return j, nil
 }
 
-// note notes what the servers do not permit: they do not answer such requests.
-func (s *JetStream) note(_ *nats.Conn, _ *nats.Subscription, err error) {
+// noteRefused stores errors about missing permissions, because the servers do not answer such requests.
+func (s *JetStream) noteRefused(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if errors.Is(err, nats.ErrPermissionViolation) {
 		text := err.Error()
 		s.refused.Store(&text)
@@ -106,8 +106,8 @@ func (s *JetStream) note(_ *nats.Conn, _ *nats.Subscription, err error) {
 // Close closes the connection.
 func (s *JetStream) Close() { s.conn.Close() }
 
-// Create creates the stream, if it does not exist. Each message is stored on the given number of
-// servers; the servers reserve maxBytes.
+// Create creates the stream, if it does not exist. Each message is stored on as many servers as
+// replicas says, and these reserve maxBytes.
 func (s *JetStream) Create(ctx context.Context, replicas int, maxBytes int64) error {
 	prefix := "spoor." + s.crawl
 	return s.create(ctx, jetstream.StreamConfig{
@@ -141,7 +141,7 @@ func (s *JetStream) create(ctx context.Context, config jetstream.StreamConfig) e
 	}
 }
 
-// info returns what the servers say of the stream.
+// info returns the configuration and state of the stream.
 func (s *JetStream) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -152,7 +152,7 @@ func (s *JetStream) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return stream.CachedInfo(), nil
 }
 
-// Size returns the number of messages and bytes in the stream, and how many bytes it may have.
+// Size returns the number of messages and bytes in the stream, and its maximum number of bytes.
 func (s *JetStream) Size(ctx context.Context) (messages, bytes uint64, most int64, err error) {
 	info, err := s.info(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *JetStream) CheckSize(ctx context.Context) error {
 		return err
 	}
 	if err != nil || most <= 0 || float64(bytes) < 0.9*float64(most) {
-		return nil // whether the servers answer is not the question
+		return nil // other errors are not about the size
 	}
 	return fmt.Errorf("the stream %s has %d of at most %d bytes; when it is full, the crawl waits\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, bytes, most)
 }
@@ -191,7 +191,7 @@ func (s *JetStream) PublishFirst(ctx context.Context, subject string, data []byt
 	defer cancel()
 	_, err := s.js.Publish(ctx, subject, data, jetstream.WithExpectLastSequencePerSubject(0), jetstream.WithExpectStream(s.stream))
 	if isWrongSequence(err) {
-		return nil // there is one
+		return nil // the stream has a message of this subject
 	}
 	return s.unpublished(ctx, err)
 }
@@ -204,7 +204,8 @@ func (s *JetStream) unpublished(ctx context.Context, err error) error {
 	return s.explain(err)
 }
 
-// isWrongSequence reports whether a message was refused because it is not the one expected next.
+// isWrongSequence reports whether a message was refused because the last message of its subject is not
+// the expected one.
 func isWrongSequence(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
@@ -247,7 +248,7 @@ func (s *JetStream) Range(ctx context.Context, filter string, from uint64, limit
 			if more == 0 || len(list) == 0 || len(list) >= limit {
 				return list, nil
 			}
-			// The server has sent as much as it does at once.
+			// A server limits how much it sends at once: request the rest.
 			next, err := s.Range(ctx, filter, list[len(list)-1].Seq+1, limit-len(list))
 			return append(list, next...), err
 		case "503":
@@ -263,7 +264,8 @@ func (s *JetStream) Range(ctx context.Context, filter string, from uint64, limit
 	}
 }
 
-// missing returns the error of a stream that does not answer: it is permanent if it does not exist.
+// missing returns the error for a stream that does not answer: a permanent error if the stream does not
+// exist.
 func (s *JetStream) missing(ctx context.Context) error {
 	if _, err := s.js.Stream(ctx, s.stream); err != nil {
 		return s.explain(err)
@@ -271,7 +273,7 @@ func (s *JetStream) missing(ctx context.Context) error {
 	return errors.New("the stream does not answer")
 }
 
-// Watch implements [Stream]. Nothing is read from the messages: a message may be lost again.
+// Watch implements [Stream]. It does not read the messages, because a message may still be lost.
 func (s *JetStream) Watch(filter string) (<-chan struct{}, func(), error) {
 	changed := make(chan struct{}, 1)
 	sub, err := s.conn.Subscribe(filter, func(*nats.Msg) {
@@ -286,7 +288,7 @@ func (s *JetStream) Watch(filter string) (<-chan struct{}, func(), error) {
 	return changed, func() { sub.Unsubscribe() }, nil
 }
 
-// explain says what to do about an error of the servers.
+// explain adds a hint to an error of the servers, and makes it permanent if waiting does not help.
 func (s *JetStream) explain(err error) error {
 	api, _ := errors.AsType[*jetstream.APIError](err)
 	refused := s.refused.Load()
@@ -311,7 +313,7 @@ func (s *JetStream) explain(err error) error {
 	return err
 }
 
-// tooFewServers says that servers which are to store a stream are down, or have just started.
+// tooFewServers reports whether servers that should store a stream are down, or have just started.
 func tooFewServers(err error) bool {
 	api, _ := errors.AsType[*jetstream.APIError](err)
 	return api != nil && api.ErrorCode == 10005 && !strings.Contains(api.Description, "insufficient storage")

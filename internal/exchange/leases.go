@@ -13,20 +13,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// JetStreamLeases are the leases of a crawl in a second stream, of which each subject holds one message:
+// JetStreamLeases holds the leases of a crawl in a second stream, with one message per subject:
 //
-//	spoor.NAME.n.NODE  the lease of a node: an identifier of its process; it expires
-//	spoor.NAME.p.P     the lease of a partition: a node and the identifier; void when the node's is not the same
+//	spoor.NAME.n.NODE  the lease of a node: the identifier of its process; it expires
+//	spoor.NAME.p.P     the lease of a partition: a node and the identifier; valid while the node's lease has the same
 //	spoor.NAME.d.P     the partition is done
 //
-// All are read from the leader of the stream, and written only if what was read is still the last message.
+// Messages are read from the leader of the stream. The lease of a node or partition is written only if the
+// message that was read is still the last one of its subject.
 type JetStreamLeases struct {
 	js      *JetStream
 	stream  jetstream.Stream
 	node    string
 	process string
 	ttl     time.Duration
-	last    uint64 // sequence number of the node's lease
+	last    uint64 // sequence number of the message with the node's lease
 }
 
 // CreateLeases creates the stream of the leases, if it does not exist.
@@ -40,7 +41,7 @@ func (s *JetStream) CreateLeases(ctx context.Context, replicas int) error {
 
 func (s *JetStream) leases() string { return "SPOORNODES_" + s.crawl }
 
-// Leases returns the leases as seen by a node, whose own lasts for ttl.
+// Leases returns the leases as seen by a node. The lease of this node lasts for ttl.
 func (s *JetStream) Leases(ctx context.Context, node string, ttl time.Duration) (*JetStreamLeases, error) {
 	if err := CheckName(node); err != nil {
 		return nil, fmt.Errorf("the node: %w", err)
@@ -95,8 +96,8 @@ func (l *JetStreamLeases) get(ctx context.Context, subject string) (string, uint
 	return string(m.Data), m.Sequence, nil
 }
 
-// put replaces the message of a subject whose last one has the sequence number last. It returns 0 if
-// another one has come between.
+// put replaces the message of a subject if its sequence number is still last, and returns the new number.
+// It returns 0 if another message has been written in the meantime.
 func (l *JetStreamLeases) put(ctx context.Context, subject, value string, last uint64, options ...jetstream.PublishOpt) (uint64, error) {
 	options = append(options, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithExpectStream(l.js.leases()), jetstream.WithRetryAttempts(0))
 	ack, err := l.js.js.Publish(ctx, subject, []byte(value), options...)
@@ -107,7 +108,7 @@ func (l *JetStreamLeases) put(ctx context.Context, subject, value string, last u
 		return 0, l.js.explain(err)
 	}
 	now, seq, err := l.get(ctx, subject)
-	if err == nil && now == value && seq > last { // an earlier try of this process, whose answer was lost
+	if err == nil && now == value && seq > last { // an earlier attempt of this process succeeded, and its answer was lost
 		return seq, nil
 	}
 	return 0, err
@@ -116,7 +117,7 @@ func (l *JetStreamLeases) put(ctx context.Context, subject, value string, last u
 // Renew implements [Leases].
 func (l *JetStreamLeases) Renew(ctx context.Context) error {
 	subject := l.subject("n", l.node)
-	if l.last > 0 { // it may have expired
+	if l.last > 0 { // the lease may have expired
 		value, last, err := l.get(ctx, subject)
 		if err != nil {
 			return err
@@ -136,7 +137,7 @@ func (l *JetStreamLeases) Renew(ctx context.Context) error {
 		case value != "" && value != l.process:
 			return l.taken()
 		}
-		return errors.New("the servers have not decided about the last renewal of the lease") // more than half of them are needed
+		return errors.New("the servers have not decided about the last renewal of the lease") // more than half of the servers are needed
 	}
 	l.last = last
 	return nil
@@ -189,7 +190,8 @@ func (l *JetStreamLeases) Take(ctx context.Context, p int) (bool, error) {
 			return false, err
 		}
 	}
-	// Also if it is this node's already: who has read before that this node is gone must not get it.
+	// Write the lease even if this node has it already: then a node that has read it earlier, when this
+	// node's lease had expired, cannot take the partition.
 	last, err = l.put(ctx, subject, mine, last)
 	return last > 0, err
 }

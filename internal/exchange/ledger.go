@@ -7,18 +7,18 @@ import (
 	"spoor/internal/run"
 )
 
-// A ledger holds the commits of the latest generations, and decides from them what the next
-// generation does. All partitions have the same commits, so all decide the same.
+// A ledger holds the commits of the latest generations. From them it decides what the partitions do in
+// the next generation. All partitions have the same commits, so they all decide the same.
 //
 // Generation g begins when all partitions have committed g-1-lag: the barrier.
 type ledger struct {
 	s       *Settings
-	commits map[int][]*Commit // by generation, then by partition; nil if there is none yet
+	commits map[int][]*Commit // by generation, then by partition; nil if there is no commit yet
 }
 
 func newLedger(s *Settings) *ledger { return &ledger{s: s, commits: map[int][]*Commit{}} }
 
-// add adds a commit, unless the ledger has one of that partition and generation.
+// add adds a commit. If the ledger has a commit of that partition and generation, it keeps the first.
 func (l *ledger) add(c *Commit) {
 	of := l.commits[c.Generation]
 	if of == nil {
@@ -41,16 +41,16 @@ func (l *ledger) missing(g int) (list []int) {
 	return list
 }
 
-// history returns how many generations before the barrier a decision depends on.
+// history returns the number of generations before the barrier that a decision depends on.
 func (l *ledger) history() int { return max(rewarded, run.MostEmpty*(l.s.Lag+1)) }
 
-// rewarded is the number of generations whose relevant pages count in shares by reward.
+// rewarded is the number of generations whose relevant pages determine the shares by reward.
 const rewarded = 10
 
 // first returns the first generation that the decision about generation next depends on.
 func (l *ledger) first(next int) int { return max(1, next-1-l.s.Lag-l.history()) }
 
-// forget removes the commits that decisions from generation next on do not depend on.
+// forget removes the commits that are not needed for decisions about generation next and later ones.
 func (l *ledger) forget(next int) {
 	for g := range l.commits {
 		if g < l.first(next)-l.s.Lag {
@@ -59,18 +59,18 @@ func (l *ledger) forget(next int) {
 	}
 }
 
-// A decision is what all partitions do in a generation.
+// A decision says what all partitions do in a generation.
 type decision struct {
-	total int
+	total int       // addresses of all partitions
 	n     []int     // addresses of each partition
 	end   string    // why the crawl ends before the generation; "" if it does not
-	due   time.Time // when the generation begins, if no address was due; else zero
+	due   time.Time // when the generation begins, if no partition has a due address; otherwise zero
 }
 
-// decide decides about generation next. All commits from l.first(next) to next-1-lag must be there.
-// The end is decided before the shares.
+// decide decides about generation next. The ledger must hold all commits of the generations from
+// l.first(next) to next-1-lag. If there is a reason to end the crawl, there are no shares.
 func (l *ledger) decide(next int) decision {
-	known := next - 1 - l.s.Lag // the last generation that all have committed
+	known := next - 1 - l.s.Lag // the last generation that all partitions have committed
 	if known >= 1 {
 		if end, due := l.end(known); end != "" {
 			return decision{end: end, n: make([]int, l.s.Partitions)}
@@ -86,8 +86,8 @@ func (l *ledger) decide(next int) decision {
 	return l.share(next, known)
 }
 
-// end returns the reason to end after generation known, and otherwise when an address becomes due
-// if no partition has a due address.
+// end returns the reason to end the crawl after generation known, "" if there is none. In this case, if
+// no partition has a due address, it returns when the next address becomes due.
 func (l *ledger) end(known int) (reason string, due time.Time) {
 	stop := false
 	for _, c := range l.commits[known] {
@@ -99,8 +99,8 @@ func (l *ledger) end(known int) (reason string, due time.Time) {
 	case stop:
 		return run.EndStopped, due
 	}
-	// A generation without outcomes tells the strategies that nothing is left; they may then propose
-	// again. With a lag, addresses of earlier generations can still be on their way.
+	// From a generation without outcomes the strategies learn that no address is left; then they may
+	// propose more. With a lag, addresses of earlier generations can still be on their way.
 	idle, added := 0, 0
 	for g := known; g >= 1 && l.commits[g] != nil && l.outcomes(g) == 0; g-- {
 		idle++
@@ -151,8 +151,8 @@ func (l *ledger) spent(g int) (cost int) {
 	return cost
 }
 
-// total returns how many addresses all partitions fetch in generation g. The generations between
-// the barrier and g may cost as much as they were given, so the budget is never exceeded.
+// total returns how many addresses all partitions together fetch in generation g. It assumes that the
+// generations between the barrier and g cost as much as they may, so the budget is never exceeded.
 func (l *ledger) total(g int) int {
 	if of := l.commits[g]; of != nil {
 		for _, c := range of {
@@ -173,7 +173,8 @@ func (l *ledger) total(g int) int {
 	return max(0, min(total, left))
 }
 
-// share divides the addresses of generation next by what is known up to generation known.
+// share divides the addresses of generation next among the partitions, given the commits up to
+// generation known.
 func (l *ledger) share(next, known int) decision {
 	d := decision{total: l.total(next)}
 	if l.s.Share == ByPriority && known >= 1 {
@@ -202,7 +203,7 @@ func (l *ledger) share(next, known int) decision {
 			if g == known {
 				partitions[p].waiting += c.Waiting
 				for _, b := range c.Blocks {
-					if b.To != strconv.Itoa(p) { // its own are counted
+					if b.To != strconv.Itoa(p) { // Waiting includes its own blocks
 						send([]Block{b})
 					}
 				}

@@ -13,8 +13,8 @@ import (
 	"spoor/internal/run"
 )
 
-// A Restorer restores a partition from the stream: it writes the records that its store lacks, and
-// the files of its strategy.
+// A Restorer restores a partition from the stream: it writes the records that are missing in the
+// store, and the files of the strategy.
 type Restorer struct {
 	Stream    Stream
 	Name      string
@@ -22,15 +22,15 @@ type Restorer struct {
 	Partition int
 	After     int    // the last generation that the store has, -1 if it is empty
 	State     string // the directory of the strategy's journal; "": do not restore it
-	Windows   string // the directory of the generations, for topics that grow; "": do not restore them
+	Windows   string // the directory of the generations, for topics that are expanded; "": do not restore these
 	Out       io.Writer
 	Patience  time.Duration
 	Log       run.Log
 }
 
 // Run writes the records and returns the last generation that the partition has committed, 0 if
-// there is none. Adding the records again changes nothing. The files are written before the last
-// record, so a store that has all records has its files.
+// there is none. Adding the records to the store twice changes nothing. Run writes the files before
+// the records, so if a store has all records, the files are complete, too.
 func (o *Restorer) Run(ctx context.Context) (last int, err error) {
 	if err := o.Settings.check(); err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (o *Restorer) Run(ctx context.Context) (last int, err error) {
 			return 0, err
 		}
 	}
-	for g := max(1, o.After); g <= last; g++ { // in the order of the crawl: it decides what the store keeps of an address
+	for g := max(1, o.After); g <= last; g++ { // as in the crawl: the order decides what the store keeps of an address
 		var blocks []Block
 		if g > o.After {
 			blocks = own[g-1].Blocks
@@ -74,13 +74,13 @@ func (o *Restorer) Run(ctx context.Context) (last int, err error) {
 		if err := write(g, blocks); err != nil {
 			return 0, err
 		}
-		h := g - o.Settings.Lag // whose records of the others follow
+		h := g - o.Settings.Lag // the generation whose records from other partitions follow
 		if h < 1 {
 			continue
 		}
 		all := newLedger(o.Settings)
 		others := filter{Filter: &Filter{Stream: o.Stream, Name: o.Name, Settings: o.Settings, Patience: o.Patience, Log: o.Log}, subjects: names, ledger: all}
-		if g == last { // the others may not have committed h yet; the filter passes it on then
+		if g == last { // if not all partitions have committed h yet, the filter passes these records on later
 			if missing, err := others.collect(ctx, h); err != nil || len(missing) > 0 {
 				return last, err
 			}
@@ -171,8 +171,8 @@ func writeAll(w io.Writer, pieces [][]byte) error {
 	return nil
 }
 
-// journal writes the journal, except the beginning that it has already: what a generation that the
-// store holds has appended is the same on every machine.
+// journal restores the journal. It keeps the part that belongs to generations in the store: these have
+// appended the same bytes on every machine.
 func (o *Restorer) journal(ctx context.Context, r retryer, names subjects, own []*Commit) (err error) {
 	if err := os.MkdirAll(o.State, 0o777); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (o *Restorer) journal(ctx context.Context, r retryer, names subjects, own [
 	if err != nil {
 		return err
 	}
-	keep, from := int64(0), 0 // generations whose entries are kept
+	keep, from := int64(0), 0 // bytes of the journal to keep, and their number of generations
 	if o.After > 0 && own[o.After-1].Journal <= info.Size() {
 		keep, from = own[o.After-1].Journal, o.After
 	}

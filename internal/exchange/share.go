@@ -8,10 +8,11 @@ import (
 
 // share divides total addresses among partitions. The sum of the result is total.
 
-// shareByPriority gives every partition as many addresses as it has of the highest priorities of
-// all partitions; best holds the priorities that wait, in descending order. Equal priorities are taken
-// from one partition after the other. What remains, if fewer addresses wait,
-// is divided evenly: a partition may get addresses from others in the meantime.
+// shareByPriority selects the highest priorities of all partitions, and gives every partition as many
+// addresses as are selected from it. best holds the priorities of the waiting addresses of each
+// partition, in descending order. Equal priorities are selected from the partitions in turn. If fewer
+// than total addresses wait, the remainder is divided evenly, because a partition may get addresses
+// from others in the meantime.
 func shareByPriority(total int, best [][]float64) []int {
 	type waiting struct {
 		priority         float64
@@ -34,17 +35,18 @@ func shareByPriority(total int, best [][]float64) []int {
 	return n
 }
 
-// A record is what a partition has done lately, and what it can do.
+// A record describes the recent results of a partition, and its supply of addresses.
 type record struct {
-	cost, relevant int // pages
-	waiting        int // addresses that it has
+	cost, relevant int // numbers of pages
+	waiting        int // number of waiting addresses
 }
 
-// shareByReward divides total in proportion to the share of relevant pages among those that each
-// partition has fetched lately, where one page with the mean of all counts as fetched too; but gives
-// none more than wait there, as long as others have some. A partition whose part is a fraction gets
-// one address more in some generations: the places of the addresses on the line of all parts are
-// shifted with the generation, by the golden ratio.
+// shareByReward divides total in proportion to rates. The rate of a partition is the share of relevant
+// pages among those that it has fetched recently, plus one imaginary page with the mean rate of all
+// partitions. No partition gets more addresses than wait there, as long as others have some. Parts are
+// not whole numbers: the parts are laid end to end on a line, and a partition gets the addresses whose
+// places are within its part. These places are shifted in each generation, by the golden ratio, so that
+// fractions are rounded up in some generations and down in others.
 func shareByReward(generation, total int, partitions []record) []int {
 	const golden = 0.6180339887498949
 	n := make([]int, len(partitions))
@@ -77,8 +79,8 @@ func shareByReward(generation, total int, partitions []record) []int {
 	return n
 }
 
-// fill divides total in proportion to rates, but gives none more than waits there. What remains if all
-// have as much is divided evenly.
+// fill divides total in proportion to rates, but gives no partition more than its waiting addresses. If
+// all partitions have that many, the remainder is divided evenly.
 func fill(total float64, rates []float64, partitions []record) []float64 {
 	parts, full := make([]float64, len(rates)), make([]bool, len(rates))
 	for again := true; again; {

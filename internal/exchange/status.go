@@ -8,29 +8,29 @@ import (
 	"slices"
 )
 
-// A Status is what a crawl has done so far.
+// A Status describes what a crawl has done so far.
 type Status struct {
 	Name       string            `json:"name"`
 	Settings   Settings          `json:"settings"`
 	Partitions []PartitionStatus `json:"partitions"`
-	Nodes      []string          `json:"nodes"`                // that run the crawl now
+	Nodes      []string          `json:"nodes"`                // the nodes whose leases have not expired
 	Over       bool              `json:"over"`                 // all partitions are done
-	Leaderless bool              `json:"leaderless,omitempty"` // half of the servers or fewer answer; then Nodes is empty
+	Leaderless bool              `json:"leaderless,omitempty"` // at most half of the servers answer; Nodes is empty then
 	Spent      int               `json:"spent"`
 	Relevant   int               `json:"relevant"`
-	Digest     string            `json:"digest"`             // of all commits that count
-	Messages   uint64            `json:"messages,omitempty"` // in the stream
-	Bytes      uint64            `json:"bytes,omitempty"`    // of the stream, on one server
+	Digest     string            `json:"digest"`             // digest of all valid commits
+	Messages   uint64            `json:"messages,omitempty"` // number of messages in the stream
+	Bytes      uint64            `json:"bytes,omitempty"`    // size of the stream on one server
 	MaxBytes   int64             `json:"max_bytes,omitempty"`
 }
 
-// A PartitionStatus is what a partition has done so far.
+// A PartitionStatus describes what a partition has done so far.
 type PartitionStatus struct {
 	Partition  int    `json:"partition"`
-	Generation int    `json:"generation"` // the last one that it has committed
-	Behind     int    `json:"behind"`     // generations behind the partition that is furthest
+	Generation int    `json:"generation"` // the last generation that it has committed
+	Behind     int    `json:"behind"`     // number of generations behind the most advanced partition
 	Done       bool   `json:"done,omitempty"`
-	Node       string `json:"node,omitempty"` // that has made the last commit
+	Node       string `json:"node,omitempty"` // the node that made the last commit
 	Spent      int    `json:"spent"`
 	Relevant   int    `json:"relevant"`
 }
@@ -89,7 +89,7 @@ func Summarize(ctx context.Context, s Stream, name string) (*Status, error) {
 	return st, nil
 }
 
-// Describe reads all commits of a crawl, and what its servers know of it.
+// Describe reads all commits of a crawl, and the state of its nodes and its stream.
 func (s *JetStream) Describe(ctx context.Context) (*Status, error) {
 	st, err := Summarize(ctx, s, s.crawl)
 	if err != nil {
