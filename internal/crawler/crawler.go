@@ -1,14 +1,14 @@
 // Package crawler fetches pages from the live web and from archives.
 //
-// A [Crawler] reads address records and writes each one back with its outcome: the
+// A [Crawler] reads address records and writes each record back with its outcome: the
 // response and its body, or an error. It obeys robots.txt, sends one request at a time to
-// each host with a pause in between, follows redirects, fetches sitemaps, and writes what
-// it receives to WARC files. [Options.Answer] and [Options.Responses] fill the same
-// records from archives.
+// each host with a pause in between, follows redirects, fetches sitemaps, and writes the
+// responses to WARC files. [Options.Answer] and [Options.Responses] fill the same records
+// from archives.
 //
 // The package neither logs nor catches signals: it reports through [Options] and [Stats],
-// and stops when its context ends. Errors that end up in records name the flags of the
-// fetch command, since those are what users can change.
+// and stops when its context ends. Errors in records name the flags of the fetch command,
+// because users can change these.
 package crawler
 
 import (
@@ -38,47 +38,47 @@ import (
 
 // Options configure a [Crawler]. Workers, MaxBody and the three timeouts must be positive.
 type Options struct {
-	Version string // of this software, for User-Agent and WARC files
+	Version string // version of this software, for User-Agent and WARC files
 	Agent   string // name of the crawler, for User-Agent and robots.txt
-	Contact string // mail address or URL of the operator; if empty, only loopback is fetched
+	Contact string // mail address or URL of the operator; without it only loopback is fetched
 
 	// Politeness; see [polite.Transport]. If Delay is 0, only loopback is fetched, and if
 	// HostRate is 0 too, the requests to one host are concurrent.
 	Delay, MaxDelay time.Duration
-	Slowness        float64  // 0 means that the pause does not depend on the last request
+	Slowness        float64  // 0: the pause does not depend on the duration of the last request
 	Rate, HostRate  float64  // requests per second; 0 means unlimited
-	Seed            uint64   // of the jitter of back-offs
+	Seed            uint64   // random seed for the jitter of back-offs
 	AllowPrivate    bool     // connect to addresses that are not on the public internet
-	AllowPorts      []uint16 // requested although [polite.BlockedPort] blocks them
+	AllowPorts      []uint16 // ports that are requested although [polite.BlockedPort] blocks them
 
 	// Requests; see [web.Transport].
 	Workers                                int // concurrent requests
 	ConnectTimeout, HeaderTimeout, Timeout time.Duration
 	Proxy                                  *url.URL // nil: none
 	Insecure, HTTP1                        bool
-	TLS                                    *tls.Config  // nil: the system's roots
-	Resolver                               web.Resolver // nil: the system's
+	TLS                                    *tls.Config  // nil: the root certificates of the system
+	Resolver                               web.Resolver // nil: the resolver of the system
 
 	Credentials *Credentials // fields and cookies for some addresses; nil: none
 
 	Scope    *scope.Scope  // which addresses may be requested; nil: all
 	MaxBody  int64         // bytes at which bodies are cut, as received and as decoded
 	MIME     []string      // media types to download; nil: all
-	Deadline time.Duration // of each window, after which its addresses are returned; 0: none
+	Deadline time.Duration // time after which the rest of a window is returned unfetched; 0: no limit
 	Sitemaps bool          // fetch the sitemaps of every origin too
 
 	Partition partition.Partition // redirects to hosts of other partitions are not followed
 
-	// Archives answer before the web does, if there are any. Capture selects among several
-	// captures of an address, and ArchiveCache is the directory for indexes of archives in
-	// directories that are not writable.
+	// Archives are searched for a response before the web is requested. Capture selects among
+	// several captures of an address. ArchiveCache is the directory for indexes of archives
+	// whose own directory is not writable.
 	Archives     []string
 	Capture      archive.Pick
 	ArchiveCache string
 
 	// WARC says where and how to store exchanges; nothing is stored if its Prefix is empty.
-	// Payloads that the Dedup archives hold are stored as references. NoArchive omits
-	// responses that forbid a copy. Open sets Host, Info, Cut and Known.
+	// A payload that the Dedup archives hold is stored as a reference to them. With NoArchive,
+	// responses that forbid a copy are not stored. Open sets WARC.Host, Info, Cut and Known.
 	WARC      archive.WriterOptions
 	Dedup     []string
 	NoArchive bool
@@ -86,26 +86,26 @@ type Options struct {
 	// WARCDone is a shell command that gets each finished WARC file as its last argument.
 	WARCDone string
 
-	// State is the directory of what is remembered about hosts, for one process at a time;
-	// StateWait is how long to wait for another process to release it. RobotsDir is the
-	// directory of robots.ndjson, which processes may share. Nothing is kept where the
-	// directory is empty.
+	// State is the directory for the state of hosts, for one process at a time; StateWait is
+	// how long to wait for another process to release it. RobotsDir is the directory of
+	// robots.ndjson, which processes may share. If State or RobotsDir is "", the files that
+	// belong there are not kept.
 	State     string
 	StateWait time.Duration
 	RobotsDir string
 
-	// Malformed is called with every input line that is not a record, which is skipped. If
-	// it is nil, such a line ends the run.
+	// Malformed is called for every input line that is not a record; the line is skipped. If
+	// Malformed is nil, such a line ends the run.
 	Malformed func(*wire.SyntaxError)
 
 	// Fault is called with every part of an archive that cannot be read.
 	Fault func(archive string, err error)
 
-	// Revisit is called with every revisit that Responses passes over, unless it is nil.
+	// Revisit is called for every revisit record that Responses skips. It may be nil.
 	Revisit func()
 
-	// Warn reports an event that the operator should know about, as log/slog's Warn does.
-	// It may be called from several goroutines.
+	// Warn logs a warning for the operator, with arguments as for slog.Warn. It may be called
+	// from several goroutines.
 	Warn func(msg string, keysAndValues ...any)
 }
 
@@ -144,17 +144,17 @@ func (o *Options) UserAgent() string {
 	return fmt.Sprintf("%s (+%s)", name, o.Contact)
 }
 
-// MemoryLimit returns about how many bytes of heap a run needs when every response is as
-// large as it may be. What the heap holds beyond that is garbage that the collector should
-// free.
+// MemoryLimit returns the approximate number of bytes of heap that a run needs when every
+// response has the maximum size. If the heap is larger, the rest is garbage, which the
+// collector should free.
 func (o *Options) MemoryLimit() int64 {
-	// A body exists as received, as decoded, and as JSON, where a byte may take six.
+	// A body is held as received, as decoded, and as JSON, in which one byte may need six.
 	larger := max(0, min(o.MaxBody, math.MaxInt64>>8)-archive.DefaultBody)
 	return 200<<20 + 8*maxDecoding*larger
 }
 
-// A policyError says that the crawl must not request an address outside loopback. The host
-// is not to blame for it.
+// A policyError is returned for an address outside loopback if the options permit only
+// loopback. It is not a failure of the host.
 type policyError string
 
 const (
@@ -165,7 +165,7 @@ const (
 func (e policyError) Error() string { return string(e) }
 func (e policyError) Unwrap() error { return &polite.BlockedError{} }
 
-// policy returns why only loopback may be fetched, or nil.
+// policy returns an error that says why only loopback may be fetched, nil if all hosts may be.
 func (o *Options) policy() error {
 	switch {
 	case o.Contact == "":
@@ -176,7 +176,8 @@ func (o *Options) policy() error {
 	return nil
 }
 
-// A portError says that a port is never requested. The host is not to blame for it.
+// A portError is returned for a port that must not be requested. It is not a failure of the
+// host.
 type portError string
 
 func (e portError) Error() string {
@@ -184,8 +185,8 @@ func (e portError) Error() string {
 }
 func (e portError) Unwrap() error { return &polite.BlockedError{} }
 
-// checkTarget returns why a host and port must not be requested, if that can be told before
-// the name is resolved. The port is empty if it is the default one.
+// checkTarget returns an error if a host and port must not be requested, as far as this is
+// known before the name is resolved. port is "" for the default port.
 func (o *Options) checkTarget(name, port string) error {
 	if err := o.policy(); err != nil && !isLoopback(name) {
 		return err
@@ -197,9 +198,9 @@ func (o *Options) checkTarget(name, port string) error {
 	return nil
 }
 
-// guard refuses addresses that are not public, unless AllowPrivate is set, and those that
-// are not loopback if only loopback may be fetched: a name such as x.localhost may resolve
-// to anything.
+// guard refuses addresses that are not public, if AllowPrivate is not set. If only loopback
+// may be fetched, it refuses all other addresses: a name such as x.localhost may resolve to
+// any of them.
 func (o *Options) guard(at netip.AddrPort) error {
 	if err := o.policy(); err != nil && !at.Addr().Unmap().IsLoopback() {
 		return err
@@ -213,15 +214,15 @@ func (o *Options) guard(at netip.AddrPort) error {
 	return nil
 }
 
-// Stats count what a run did.
+// Stats counts the records of a run.
 type Stats struct {
 	In, Out  int64            // records read and written, window marks included
-	Marks    int64            // window marks among them
-	Sitemaps int64            // records of sitemaps, which are not in In unless they were read
+	Marks    int64            // number of window marks that were read
+	Sitemaps int64            // records of sitemaps that were not in the input
 	Errors   map[string]int64 // records by error
 
-	// Records refused without a request: because only loopback may be fetched, and because
-	// the address is not public.
+	// Numbers of records that were refused without a request: because only loopback may be
+	// fetched, and because the address is not public.
 	PolicyRefused, PrivateRefused int64
 
 	Requested bool // a request was sent, or a connection tried
@@ -238,14 +239,14 @@ type Crawler struct {
 	*Options
 	fetcher   *fetcher
 	resources *fetcher
-	sitemaps  *sitemaps // nil: not fetched
+	sitemaps  *sitemaps // nil: sitemaps are not fetched
 	state     stateLock
 	handOver  *handOver // nil without WARCDone
 	closers   []func() error
 }
 
-// Open locks the state, opens the archives and loads what earlier runs remembered. It waits
-// for the lock until ctx ends or StateWait has passed. The caller must call Close.
+// Open locks the state, opens the archives and loads the state of earlier runs. It waits for
+// the lock until ctx ends or StateWait has passed. The caller must call Close.
 func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
 	c := &Crawler{Options: &options}
 	o := c.Options
@@ -297,7 +298,7 @@ func (c *Crawler) Close() error {
 	return err
 }
 
-// openArchives opens archives that Close closes.
+// openArchives opens archives; Close closes them.
 func (c *Crawler) openArchives(paths []string) (*archive.Replay, error) {
 	r, err := c.openReplay(paths)
 	if err == nil {
@@ -333,7 +334,7 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 		if c.handOver, err = newHandOver(c.Options); err != nil {
 			return nil, fmt.Errorf("reading which WARC files were handed over: %w", err)
 		}
-		w.Rotated = c.handOver.look
+		w.Rotated = c.handOver.notify
 	}
 	warc, err := archive.NewWriter(w)
 	if err != nil {
@@ -356,13 +357,13 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 	return archive.Original{URL: capture.URL, Date: capture.Time()}, ok && !capture.Time().IsZero()
 }
 
-// Run reads records from in until it ends, writes each of them to out with its outcome,
-// and saves the state. Records are written in the order in which they are done.
+// Run reads records from in to its end, writes each of them to out with its outcome, and
+// saves the state. Records are written in the order in which they are done.
 //
 // When ctx ends, Run writes back the records that it has read and not fetched, with the error
-// "budget", and returns the cause. It does not wait for more input, except for the mark of a
-// window that has begun. It does the same when the WARC file or out cannot be written. When
-// the proxy cannot be used, it returns the rest of the input unfetched too.
+// "budget", and returns the cause. It reads no more input, except the rest of a window that
+// has begun, up to its mark. It does the same when the WARC file or out cannot be written.
+// When the proxy cannot be used, it also reads the rest of the input and returns it unfetched.
 func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
 	if err := c.state.begin(); err != nil {
 		return Stats{}, err
@@ -370,26 +371,26 @@ func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stat
 	running, stop := context.WithCancel(context.Background())
 	hard, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
-	var beside sync.WaitGroup
-	beside.Go(func() { c.fetcher.saveHostsUntil(running) })
+	var background sync.WaitGroup
+	background.Go(func() { c.fetcher.saveHostsUntil(running) })
 	if c.handOver != nil {
-		beside.Go(func() { c.handOver.run(running, hard) })
+		background.Go(func() { c.handOver.run(running, hard) })
 	}
 	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
 	stop()
 	if c.Deadline > 0 {
 		defer time.AfterFunc(c.Deadline, func() { kill(errHandOver) }).Stop()
 	}
-	beside.Wait()
+	background.Wait()
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {
-		// %v hides that a connection broke, which callers could take for a broken pipe.
+		// %v hides the network error: callers could mistake it for a broken pipe of stdout.
 		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)
 	}
-	saved := c.fetcher.saveState(time.Now())
-	if saved == nil {
-		saved = c.state.end()
+	saveErr := c.fetcher.saveState(time.Now())
+	if saveErr == nil {
+		saveErr = c.state.end()
 	}
-	err = errors.Join(err, saved)
+	err = errors.Join(err, saveErr)
 	if c.sitemaps != nil {
 		err = errors.Join(err, c.sitemaps.saveState(c.State, time.Now()))
 	}

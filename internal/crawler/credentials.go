@@ -20,14 +20,14 @@ import (
 	"spoor/internal/weburl"
 )
 
-// Credentials are the header fields and cookies that the user adds to requests. Each is sent only to
-// the addresses that it is meant for, whatever redirects lead there, and none is archived.
+// Credentials are the header fields and cookies that the user adds to requests. Each of them is sent
+// only to the addresses that it is meant for, even after redirects, and is not archived.
 type Credentials struct {
 	fields []userField
 	jar    *cookiejar.Jar // nil: no cookies
 }
 
-// A userField is a header field for the addresses below a place.
+// A userField is a header field for the addresses at and below a place.
 type userField struct {
 	place       string // a canonical address without slashes at its end; "": all addresses
 	name, value string
@@ -37,9 +37,9 @@ type userField struct {
 var ownFields = strings.Fields(`Accept-Encoding Connection Content-Length Cookie Expect Host If-Match If-Modified-Since If-None-Match
 	If-Range If-Unmodified-Since Keep-Alive Proxy-Authorization Proxy-Connection Range Te Trailer Transfer-Encoding Upgrade User-Agent`)
 
-// ReadFields reads header fields, a line each: an address, a blank, a name, a colon and a value. The field
-// is for all addresses on the same host below that one. An asterisk is for all addresses, but
-// not with Authorization. Empty lines, and those that begin with #, are comments.
+// ReadFields reads header fields, one a line: an address, a space, a name, a colon and a value. The
+// field is for that address and all addresses below it. An asterisk in place of the address means all
+// addresses; it cannot be used with Authorization. Empty lines and lines that begin with # are ignored.
 func (c *Credentials) ReadFields(r io.Reader) error {
 	return eachLine(r, func(line string) error {
 		place, field, _ := strings.Cut(line, " ")
@@ -67,9 +67,9 @@ func (c *Credentials) ReadFields(r io.Reader) error {
 	})
 }
 
-// ReadCookies reads cookies in the format of Netscape, as browsers and curl export them: a line each, with
-// domain, whether it includes subdomains, path, whether it is for https only, expiry in seconds since
-// 1970 (0: none), name and value, separated by tabs. Cookies that have expired at now are left out.
+// ReadCookies reads cookies in the format of Netscape, which browsers and curl export. Each line has seven
+// fields, separated by tabs: domain, include subdomains (TRUE or FALSE), path, only https (TRUE or FALSE),
+// expiry in seconds since 1970 (0: none), name and value. Cookies that have expired at now are left out.
 func (c *Credentials) ReadCookies(r io.Reader, now time.Time) error {
 	if c.jar == nil {
 		jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
@@ -107,8 +107,8 @@ func (c *Credentials) ReadCookies(r io.Reader, now time.Time) error {
 	})
 }
 
-// eachLine calls f with each line that is not empty or a comment. Errors do not repeat the line, which
-// is a secret.
+// eachLine calls f with each line that is not empty or a comment. Errors do not quote the line, because
+// it is a secret.
 func eachLine(r io.Reader, f func(line string) error) error {
 	in := bufio.NewScanner(r)
 	for n := 1; in.Scan(); n++ {
@@ -123,7 +123,7 @@ func eachLine(r io.Reader, f func(line string) error) error {
 	return in.Err()
 }
 
-// add adds to a request what is meant for its address, and returns the names of these fields.
+// add adds to a request the fields and cookies for its address, and returns the names of the fields.
 func (c *Credentials) add(req *http.Request) (names []string) {
 	if c == nil {
 		return nil
@@ -149,13 +149,13 @@ func (c *Credentials) add(req *http.Request) (names []string) {
 	return names
 }
 
-// below reports whether an address is a place or below it. Both are canonical, so that neither has dot segments.
+// below reports whether an address is at or below a place. Both are canonical, so they have no dot segments.
 func below(address, place string) bool {
 	rest, ok := strings.CutPrefix(address, place)
 	return ok && (rest == "" || rest[0] == '/' || rest[0] == '?')
 }
 
-// withoutFields returns the bytes of a request without the header fields of these names.
+// withoutFields returns the bytes of a request without the header fields in names.
 func withoutFields(request []byte, names []string) []byte {
 	if len(names) == 0 {
 		return request

@@ -25,16 +25,16 @@ import (
 const maxRedirects = 10
 
 // A fetcher fetches single addresses. Requests pass through a stack of transports: polite,
-// which waits for the turn of the host; the fetcher itself, which waits for a free slot;
-// and web, which connects and records what is sent and received.
+// which waits until the host may be requested; the fetcher itself, which waits for a free
+// slot; and web, which connects and records the bytes sent and received.
 type fetcher struct {
 	*Options
 	maxSize   int64             // bytes at which bodies are cut, as received and as decoded
-	transport http.RoundTripper // of requests: polite, or the fetcher itself, which does not pause
+	transport http.RoundTripper // polite, or the fetcher itself, which makes no pauses
 	polite    *polite.Transport
 	robots    *polite.Robots
 	web       *web.Transport
-	archives  *archive.Replay // that answer before the web does; may be nil
+	archives  *archive.Replay // searched before the web is requested; may be nil
 	warc      *archive.Writer // nil: nothing is stored
 	decoders  chan *archive.Decoder
 	buffers   *sync.Pool // of *[]byte, for decoded bodies
@@ -43,7 +43,7 @@ type fetcher struct {
 	counts    *counts
 }
 
-// counts are of records and requests, for [Stats].
+// counts holds the numbers of refused records, and whether a request was sent, for [Stats].
 type counts struct {
 	policy, private atomic.Int64
 	requested       atomic.Bool
@@ -53,7 +53,7 @@ type counts struct {
 func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fetcher {
 	f := &fetcher{
 		Options: o, maxSize: o.MaxBody, archives: archives, warc: warc,
-		decoders: make(chan *archive.Decoder, runtime.GOMAXPROCS(0)), // each keeps megabytes
+		decoders: make(chan *archive.Decoder, runtime.GOMAXPROCS(0)), // each decoder retains megabytes
 		buffers:  &sync.Pool{New: func() any { return new([]byte) }},
 		slots:    make(chan *web.Tape, o.Workers),
 		memory:   newMemory(o.MaxBody),
@@ -63,7 +63,7 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 		f.decoders <- new(archive.Decoder)
 	}
 	for range o.Workers {
-		f.slots <- nil // a tape is made when it is needed
+		f.slots <- nil // a tape is created when it is needed
 	}
 	perHost := 1
 	if o.Delay == 0 {
@@ -90,8 +90,8 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 	return f
 }
 
-// forSitemaps returns a fetcher that shares everything with f, but takes any media type and
-// bodies as long as a sitemap may be, whatever MaxBody is.
+// forSitemaps returns a fetcher that shares everything with f, but accepts all media types,
+// and bodies of the maximum size of a sitemap instead of MaxBody.
 func (f *fetcher) forSitemaps() *fetcher {
 	o := *f.Options
 	o.MIME = nil
@@ -100,7 +100,8 @@ func (f *fetcher) forSitemaps() *fetcher {
 	return &g
 }
 
-// forRobots returns a fetcher for robots.txt, which no directive excludes from archives.
+// forRobots returns a fetcher for robots.txt, which is always stored, even if a response says
+// noarchive.
 func (f *fetcher) forRobots() *fetcher {
 	o := *f.Options
 	o.MIME, o.NoArchive = nil, false
@@ -109,7 +110,8 @@ func (f *fetcher) forRobots() *fetcher {
 	return &g
 }
 
-// forResources returns a fetcher for what pages load: of any media type, without pauses.
+// forResources returns a fetcher for the resources that pages load. It accepts all media types
+// and makes no pauses.
 func (f *fetcher) forResources() *fetcher {
 	o := *f.Options
 	o.MIME = nil
@@ -118,10 +120,10 @@ func (f *fetcher) forResources() *fetcher {
 	return &g
 }
 
-// fetch fetches the address of rec, puts the outcome into rec, and passes the body to keep,
-// if there is one; the body is valid until release is called, which the caller must do when
-// the record has been written. The only errors are those that end the run: that the WARC
-// file cannot be written, or that the proxy cannot be used.
+// fetch fetches the address of rec, puts the outcome into rec, and passes the body, if there
+// is one, to keep. The caller must call release when the record has been written; until then
+// the body is valid. An error ends the run: the WARC file cannot be written, or the proxy
+// cannot be used.
 func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []byte)) (release func(), err error) {
 	reset(rec)
 	u, err := weburl.Parse(rec.URL)
@@ -166,7 +168,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			setRedirects(rec, u.String(), hops)
 			if verdict.Until.IsZero() {
 				fail(rec, wire.ErrorRobots, errors.New(verdict.Reason))
-			} else { // no rule forbids it, but robots.txt is not available for now
+			} else { // no rule forbids the address, but robots.txt is not available for now
 				f.postpone(rec, u, verdict.Until, errors.New(verdict.Reason))
 			}
 			return noRelease, nil
@@ -174,7 +176,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 		var r *response
 		if err == nil {
 			req := polite.NewRequest(ctx, u)
-			if len(hops) == 0 { // the validators are those of the first address (RFC 9110, section 15.4)
+			if len(hops) == 0 { // the validators belong to the first address (RFC 9110, section 15.4)
 				setConditions(req.Header, rec)
 			}
 			r, err = f.request(req, u.String(), metadata(rec, len(hops)))
@@ -225,11 +227,11 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 	}
 }
 
-// noRelease is the release of what holds no slot.
+// noRelease is the release function of records that hold no slot.
 func noRelease() {}
 
-// checkRedirects returns an error if url must not be fetched after hops: it closes a loop,
-// or there are too many of them.
+// checkRedirects returns an error if url must not be fetched after hops, because it closes a
+// loop or there are too many hops.
 func checkRedirects(hops []archive.Hop, url string) error {
 	const maxShown = maxDetail / (maxRedirects + 2) // bytes of each address
 	for i, h := range hops {
@@ -248,8 +250,8 @@ func checkRedirects(hops []archive.Hop, url string) error {
 	return nil
 }
 
-// fromArchives answers rec from the archives, if they hold the response to u. If they hold
-// redirects only, it returns a page with these and the address where they end.
+// fromArchives puts the response to u into rec, if the archives hold it, and returns true. If
+// they hold only redirects, it returns a page with these and the address where they end.
 func (f *fetcher) fromArchives(ctx context.Context, rec *wire.Record, u weburl.URL, hops []archive.Hop, keep func(body []byte)) (release func(), page *archive.Page, ok bool) {
 	if f.archives == nil {
 		return noRelease, nil, false
@@ -274,8 +276,8 @@ func (f *fetcher) fromArchives(ctx context.Context, rec *wire.Record, u weburl.U
 	return s.release, page, true
 }
 
-// setConditions makes a request conditional on a change since an earlier response, if rec
-// has a validator of that response (RFC 9110, section 13).
+// setConditions makes a request conditional, if rec has a validator of an earlier response
+// (RFC 9110, section 13).
 func setConditions(h http.Header, rec *wire.Record) {
 	const maxLen = 1 << 10
 	for name, value := range map[string]string{"If-None-Match": rec.ETag, "If-Modified-Since": rec.LastModified} {
@@ -299,8 +301,8 @@ func (f *fetcher) setError(ctx context.Context, rec *wire.Record, u weburl.URL, 
 	f.setNotBefore(rec, u, time.Time{}, time.Time{})
 }
 
-// countRefused counts rec if no request was sent because of err. Addresses with a blocked port
-// are not counted: no flag is missing that would allow them all.
+// countRefused counts rec if err prevented the request. It does not count addresses with a
+// blocked port, because no single flag would allow them all.
 func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	if rec.Error != wire.ErrorBlockedAddress || len(rec.Redirects) > 0 {
 		return
@@ -315,16 +317,16 @@ func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	}
 }
 
-// postpone records that u must not be requested before until, and that the address of rec is
-// returned unfetched (budget), even if redirects led from it to u.
+// postpone records that u must not be requested before until. The address of rec, from which
+// redirects may have led to u, is returned unfetched (budget).
 func (f *fetcher) postpone(rec *wire.Record, u weburl.URL, until time.Time, why error) {
 	fail(rec, wire.ErrorBudget, why)
 	f.setNotBefore(rec, u, until, time.Time{})
 }
 
-// setNotBefore records when the host of u may be requested again: the later of what it
-// asked for, if that is after now, and the end of its back-off. The host is the one of
-// final_url.
+// setNotBefore records when the host of u, which is the host of final_url, may be requested
+// again. This is the later one of until, if that is after now, and the end of the host's
+// back-off.
 func (f *fetcher) setNotBefore(rec *wire.Record, u weburl.URL, until, now time.Time) {
 	if !until.After(now) {
 		until = time.Time{}
@@ -335,7 +337,7 @@ func (f *fetcher) setNotBefore(rec *wire.Record, u weburl.URL, until, now time.T
 	rec.NotBefore = notBefore(until)
 }
 
-// metadata returns what the WARC file stores about the address of rec.
+// metadata returns the metadata of the address of rec for the WARC file.
 func metadata(rec *wire.Record, redirects int) archive.Metadata {
 	m := archive.Metadata{
 		Via: rec.Via, Depth: rec.Depth, Redirects: redirects, Operator: rec.Operator,

@@ -21,12 +21,13 @@ import (
 // handOverTime is how long the command of -warc-done may take for one file.
 const handOverTime = time.Hour
 
-// errHandOver ends a command that takes longer than that, or longer than -deadline after the last page.
+// errHandOver is the cause when a command is ended because it took longer than handOverTime, or longer than
+// -deadline after the last page.
 var errHandOver = errors.New("it took too long")
 
-// A handOver gives WARC files that are finished to a command, one after the other. A file is given
-// until the command succeeds. The names of files that the command has left where they are, as a copy
-// does, are kept in PREFIX.done.
+// A handOver passes finished WARC files to a command, one after the other. A file is passed again until
+// the command succeeds. If the command does not move or remove the file, its name is added to the list
+// PREFIX.done.
 type handOver struct {
 	command string
 	warc    *archive.Writer
@@ -53,16 +54,16 @@ func newHandOver(o *Options) (*handOver, error) {
 	return h, names.Err()
 }
 
-// look makes run look for finished files. It does not wait.
-func (h *handOver) look() {
+// notify makes run look for finished files. It does not block.
+func (h *handOver) notify() {
 	select {
 	case h.more <- struct{}{}:
 	default:
 	}
 }
 
-// run gives files to the command when look is called, until ctx ends; then it looks a last time. The end
-// of hard ends the command.
+// run passes finished files to the command whenever notify is called, until ctx ends, and then once more.
+// When hard ends, the command is ended.
 func (h *handOver) run(ctx, hard context.Context) {
 	for ctx.Err() == nil {
 		h.giveAll(hard)
@@ -74,7 +75,7 @@ func (h *handOver) run(ctx, hard context.Context) {
 	h.giveAll(hard)
 }
 
-// giveAll gives the files that are finished to the command, until it fails.
+// giveAll passes all finished files to the command. It stops at the first error.
 func (h *handOver) giveAll(ctx context.Context) {
 	files, err := h.warc.Finished()
 	if err != nil {
@@ -101,13 +102,13 @@ func (h *handOver) giveAll(ctx context.Context) {
 func (h *handOver) give(ctx context.Context, file string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, handOverTime, errHandOver)
 	defer cancel()
-	if strings.HasPrefix(file, "-") { // the command would take it for a flag
+	if strings.HasPrefix(file, "-") { // the command would mistake the name for a flag
 		file = "./" + file
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", h.command+` "$1"`, "sh", file)
 	messages := new(procgroup.Tail)
 	cmd.Stdout, cmd.Stderr = messages, messages
-	cmd.WaitDelay = time.Second // for processes that it has left
+	cmd.WaitDelay = time.Second // children of the command may still hold its output
 	procgroup.Lead(cmd, syscall.SIGTERM)
 	err := cmd.Run()
 	procgroup.Kill(cmd)
@@ -120,7 +121,7 @@ func (h *handOver) give(ctx context.Context, file string) error {
 	return nil
 }
 
-// remember notes that the command has got a file, if the file is still there.
+// remember notes that the command has processed a file: in PREFIX.done if the file still exists.
 func (h *handOver) remember(file, name string) error {
 	h.done[name] = true
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

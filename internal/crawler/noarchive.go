@@ -9,12 +9,12 @@ import (
 	"spoor/internal/robots"
 )
 
-// maxMeta is how many bytes of a page are searched for meta elements.
+// maxMeta is the number of bytes of a page that are searched for meta elements.
 const maxMeta = 64 << 10
 
-// forbidsArchiving returns why the crawler called agent must not keep a copy of a response,
-// or "" if it may. media is the type of the decoded body, "" if unknown. Meta elements of
-// pages in UTF-16 are not found.
+// forbidsArchiving returns the reason why the crawler with the name agent must not store a
+// response, "" if it may. media is the type of the decoded body, "" if unknown. Meta elements
+// of pages in UTF-16 are not found.
 func forbidsArchiving(agent string, header http.Header, media string, body []byte) string {
 	if robots.XRobotsTag(agent, header.Values("X-Robots-Tag")).NoArchive {
 		return "X-Robots-Tag: noarchive"

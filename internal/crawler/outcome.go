@@ -18,7 +18,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// Reasons of our own to return an address unfetched.
+// Reasons of the crawler itself to return an address unfetched.
 var (
 	errDeadline = errors.New("the time of -deadline was up")
 	errNoMemory = errors.New("other large answers left no memory for this one within -timeout")
@@ -28,7 +28,7 @@ var (
 func classify(ctx context.Context, err error) string {
 	is := func(target error) bool { return errors.Is(err, target) }
 	if ctx.Err() != nil {
-		return wire.ErrorBudget // whatever err says, the request was cancelled
+		return wire.ErrorBudget // the request was cancelled, whatever err is
 	}
 	if _, ok := errors.AsType[*polite.HoldError](err); ok || is(errNoMemory) {
 		return wire.ErrorBudget
@@ -65,7 +65,7 @@ func classify(ctx context.Context, err error) string {
 	return wire.ErrorHTTP
 }
 
-// nameTimeout returns err with the flag that set the timeout, if err is one.
+// nameTimeout returns err and, if it is a timeout, adds the name of the flag that sets it.
 func nameTimeout(err error) error {
 	timeout, ok := errors.AsType[*web.TimeoutError](err)
 	if !ok {
@@ -82,13 +82,13 @@ func nameTimeout(err error) error {
 	return errors.New(strings.Replace(err.Error(), timeout.Error(), named, 1))
 }
 
-// reset removes what earlier stages recorded about an earlier fetch.
+// reset removes the results of an earlier fetch and of later stages.
 func reset(rec *wire.Record) {
 	rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
 	rec.Touch(wire.Fetch)
 }
 
-// fail records why there is no page. err may be nil.
+// fail records the error because of which there is no page. err may be nil.
 func fail(rec *wire.Record, code string, err error) {
 	rec.Error = code
 	if err != nil {
@@ -113,7 +113,7 @@ func appendDetail(rec *wire.Record, remark string) {
 	rec.ErrorDetail = detail(remark)
 }
 
-// detail returns s as error_detail may hold it.
+// detail returns s as valid UTF-8, cut to the maximum length of error_detail.
 func detail(s string) string { return truncate(strings.ToValidUTF8(s, "\ufffd"), maxDetail) }
 
 // truncate returns s, or its first n bytes and an ellipsis if it is longer.
@@ -134,11 +134,11 @@ func setRedirects(rec *wire.Record, url string, hops []archive.Hop) {
 	}
 }
 
-// describe puts a response into its record and passes its body to keep, if there is one.
-// err is why the body was not decoded; a body that was cut at limit is kept all the same.
+// describe puts a response into its record, and passes the body, if there is one, to keep. err
+// is the error of decoding the body; a body that was cut at limit is nevertheless kept.
 func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep func(body []byte)) {
 	setRedirects(rec, p.URL, p.Hops)
-	if !p.Time.IsZero() { // as it is if an archive has no date
+	if !p.Time.IsZero() { // an archive may have no date
 		rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	rec.IP, rec.Digest = p.IP, p.Digest
@@ -159,8 +159,8 @@ func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep fu
 	keep(p.Body)
 }
 
-// accepts reports whether pages of a media type are to be downloaded, given the types that are.
-// All are if types is empty, and a page of unknown type always is.
+// accepts reports whether pages of a media type are downloaded, given the accepted types. If
+// types is empty, all are accepted. A page of unknown type ("") is always accepted.
 func accepts(types []string, media string) bool {
 	return len(types) == 0 || media == "" || archive.TakesMediaType(types, media)
 }
@@ -171,18 +171,18 @@ func refuseType(rec *wire.Record) {
 	fail(rec, wire.ErrorUnsupportedType, fmt.Errorf("%s is not among the types of -mime", rec.ContentType))
 }
 
-// Limits of what servers can put into a record besides a body. They are several times the size
-// of usual headers, and keep a record without body small even if JSON needs six bytes for each
-// byte.
+// Limits on the data, other than bodies, that servers can put into a record. They are several
+// times the size of usual headers, but keep a record without body small, even if JSON needs six
+// bytes for each byte.
 const (
 	maxHeaders = 32 << 10 // bytes of names and values together
 	maxNames   = 1000     // number of names
 	maxDetail  = 1 << 10  // bytes of error_detail
 )
 
-// headers returns the header fields of a response as records hold them: names in lower
-// case, sorted, and in valid UTF-8. If there are too many, or they are too long, the longest
-// are omitted; it returns how many.
+// headers returns the header fields of a response in the form of records: names in lower case,
+// sorted, and in valid UTF-8. If the fields are too many or too long, it omits the longest ones,
+// and returns the number of omitted fields.
 func headers(h http.Header) (all []wire.Values, omitted int) {
 	fields := shortest(h, maxNames)
 	for i, f := range fields {

@@ -8,9 +8,10 @@ import (
 	"spoor/internal/wire"
 )
 
-// endAtPartition ends rec at the first redirect that leaves the hosts of the partition, if there is
-// one: the record has the status of that redirect, and its target as header location. target is
-// where hops lead. The host of the target is requested by another machine, which keeps its delay.
+// endAtPartition reports whether one of the redirects hops leads to a host of another partition; target
+// is the address to which the last of them leads. If so, the outcome of rec is the first such redirect:
+// its status, and its target as header location. The machine of the other partition requests the
+// target, because it keeps the delay of that host.
 func (o *Options) endAtPartition(rec *wire.Record, hops []archive.Hop, target string) bool {
 	for i, h := range hops {
 		to := target

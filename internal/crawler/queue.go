@@ -10,23 +10,23 @@ import (
 	"spoor/internal/wire"
 )
 
-// A queue holds the addresses that wait for one host, by the time before which they must
-// not be requested: a frontier that looks ahead (next -horizon) sends them with not_before.
+// A queue holds the addresses that wait for one host, ordered by not_before: a frontier may
+// send addresses that are not due yet (next -horizon).
 type queue struct {
 	items   []item
-	workers int // goroutines that serve the queue
+	workers int // number of goroutines that serve the queue
 }
 
-// An item is an address in a queue. ctx is that of its window, which may be later than the
-// one in which the goroutine that serves the queue began.
+// An item is an address in a queue. ctx is the context of its window; the goroutine that
+// serves the queue may have begun in an earlier window.
 type item struct {
 	ctx context.Context
 	rec *wire.Record
 	due time.Time
 }
 
-// push adds rec after all that are due as early. A not_before that cannot be parsed is
-// ignored.
+// push adds rec after the items that are due at the same time or earlier. A not_before that
+// cannot be parsed is ignored.
 func (q *queue) push(ctx context.Context, rec *wire.Record) {
 	last := item{ctx: ctx, rec: rec}
 	if rec.NotBefore != "" {
@@ -42,13 +42,13 @@ func (q *queue) push(ctx context.Context, rec *wire.Record) {
 // pop removes the first item.
 func (q *queue) pop() item {
 	first := q.items[0]
-	q.items[0] = item{} // or the queue would retain the record, body included
+	q.items[0] = item{} // otherwise the queue would retain the record and its body
 	q.items = q.items[1:]
 	return first
 }
 
-// wait returns how long to wait until i is due. The error says that it is due too late: after
-// its window ends, or later than the longest back-off.
+// wait returns the time until i is due. It returns an error if i is due too late: after the end
+// of its window, or later than the longest back-off.
 func (i item) wait() (time.Duration, error) {
 	left := time.Until(i.due)
 	if left <= 0 || i.ctx.Err() != nil {
@@ -71,8 +71,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// renew makes rec an address that has not been fetched. Its not_before is kept unless it
-// belongs to an earlier outcome.
+// renew removes earlier outcomes from rec. It also removes not_before if that belongs to an
+// earlier outcome.
 func renew(rec *wire.Record) {
 	before := rec.NotBefore
 	if rec.IsOutcome() {

@@ -13,7 +13,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// ArchiveHint ends errors about archives that cannot be read.
+// ArchiveHint is the hint at the end of errors about archives that cannot be read.
 const ArchiveHint = "hint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them"
 
 // OpenReplay opens Archives for look-ups by [Options.Answer].
@@ -28,7 +28,7 @@ func (o *Options) openReplay(paths []string) (*archive.Replay, error) {
 	return r, openingError(err)
 }
 
-// openingError returns err, of an archive that could not be opened, with what to do.
+// openingError returns the error for an archive that could not be opened because of err, with a hint.
 func openingError(err error) error {
 	switch {
 	case err == nil:
@@ -39,7 +39,8 @@ func openingError(err error) error {
 	return fmt.Errorf("opening an archive: %w", err)
 }
 
-// Answer puts the outcome of looking up the address of rec into rec, within MaxBody and MIME.
+// Answer looks up the address of rec in archives and puts the outcome into rec. MaxBody and MIME
+// apply.
 func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	reset(rec)
 	if u, err := weburl.Parse(rec.URL); err == nil {
@@ -55,7 +56,7 @@ func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	}
 	if page == nil {
 		code := classify(context.Background(), err)
-		if code == wire.ErrorHTTP { // it is in the index, but there is no capture at that place
+		if code == wire.ErrorHTTP { // the index has the address, but the archive has no capture at that offset
 			code = wire.ErrorNotArchived
 		}
 		fail(rec, code, err)
@@ -73,10 +74,10 @@ func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 }
 
 // Responses returns the records of all responses in Archives with a media type of MIME
-// and one of the given status codes, or any if there are none, in the order of the files.
-// The archive called [archive.Input] is read from stdin. A record is valid until the next
-// one. Errors are of type *[ArchiveError], and concern a part of an archive if they wrap
-// an *[archive.FormatError], else all that is left of it.
+// and one of the given status codes (any status, if status is empty), in the order of the
+// files. The archive called [archive.Input] is read from stdin. A record is valid until the
+// next one. Errors are of type *[ArchiveError]. If such an error wraps an
+// *[archive.FormatError], a part of the archive was skipped, otherwise the rest of it.
 func (o *Options) Responses(stdin io.Reader, status []int) (iter.Seq2[*wire.Record, error], error) {
 	files, err := archive.Files(o.Archives)
 	if err != nil {
@@ -108,9 +109,9 @@ func (o *Options) Responses(stdin io.Reader, status []int) (iter.Seq2[*wire.Reco
 	}, nil
 }
 
-// An ArchiveError is why a response could not be read from an archive.
+// An ArchiveError is the error of reading a response from an archive.
 type ArchiveError struct {
-	Archive string // its path
+	Archive string // path of the archive
 	Err     error
 }
 

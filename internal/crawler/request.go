@@ -25,13 +25,13 @@ const (
 	acceptCodings = "gzip, br"
 )
 
-// A response is what came back for one request. Its bodies are valid until release.
+// A response is the response to one request. Its bodies are valid until release is called.
 type response struct {
 	response http.Response // without body
 	page     *archive.Page
 	tooLarge error         // why the body was not decoded
 	remark   string        // for error_detail, without an error
-	refused  bool          // the media type is not accepted, so the body was not downloaded
+	refused  bool          // the media type is not accepted
 	took     time.Duration // from the request to the last byte
 	release  func()
 }
@@ -42,14 +42,14 @@ type WARCError struct{ error }
 func (e *WARCError) Unwrap() error { return e.error }
 
 // request sends one request, reads the response and stores the exchange. The caller must
-// call the release of the response.
+// call release of the response.
 func (f *fetcher) request(req *http.Request, address string, m archive.Metadata) (_ *response, err error) {
 	if req.Header.Get("Accept") == "" {
 		req.Header.Set("Accept", acceptTypes)
 	}
 	limit := f.maxSize
 	req.Header.Set("Accept-Encoding", acceptCodings)
-	// The tape also holds the framing of chunks, for which there is no limit of its own.
+	// The tape also holds the framing of chunks, which has no separate limit.
 	s := &slot{f: f, tapeLimit: limit + limit/16 + 64<<10}
 	defer func() {
 		if err != nil {
@@ -76,7 +76,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	}
 	r.took = time.Since(tape.Start)
 	if ctx.Err() != nil && truncated != "" {
-		return nil, context.Cause(ctx) // it was cut by us, not by the server
+		return nil, context.Cause(ctx) // the end of ctx truncated the body, not the server
 	}
 
 	header := resp.Header
@@ -127,8 +127,8 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	return r, nil
 }
 
-// decode decodes a body, up to limit bytes, into the buffer of the slot. If the body does
-// not declare that it is large, that is tried first with little memory.
+// decode decodes a body, up to limit bytes, into the buffer of the slot. If the body is not
+// declared to be large, it is first decoded with a small limit, which needs little memory.
 func (f *fetcher) decode(ctx context.Context, s *slot, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge, err error) {
 	if max(int64(len(raw)), archive.Promised(raw, header)) <= largeBody {
 		body, torn, tooLarge = f.decodeUpTo(s, raw, header, min(limit, largeBody))
@@ -136,12 +136,12 @@ func (f *fetcher) decode(ctx context.Context, s *slot, raw []byte, header http.H
 			return body, torn, tooLarge, nil
 		}
 	}
-	s.decoded, body = nil, nil // the wait for memory may be long
+	s.decoded, body = nil, nil // free them, because the wait for memory may be long
 	if err := s.reserveDecoding(ctx); err != nil {
 		return nil, "", nil, err
 	}
 	if int64(len(raw)) > f.memory.pageSize {
-		// Receiving and decoding leave as much garbage again: free it before there is more.
+		// Receiving leaves about as much garbage as the body, and so does decoding: free it at once.
 		runtime.GC()
 		defer runtime.GC()
 	}
@@ -163,8 +163,8 @@ func (f *fetcher) decodeUpTo(s *slot, raw []byte, header http.Header, limit int6
 	return body, torn, tooLarge
 }
 
-// drain reads a body, up to limit bytes, onto the tape of the slot, and returns why it did
-// not reach the end. The error is that there was no memory for it in time.
+// drain reads a body, up to limit bytes, onto the tape of the slot. If it does not reach the
+// end, it returns the reason. The only error is errNoMemory.
 func drain(ctx context.Context, body io.Reader, limit int64, s *slot) (truncated string, err error) {
 	var n int64
 	for err == nil && n <= limit {
@@ -187,8 +187,8 @@ func drain(ctx context.Context, body io.Reader, limit int64, s *slot) (truncated
 	return "disconnect", nil
 }
 
-// RoundTrip sends a request that polite has admitted, once there is a free slot. The
-// context of the request has the slot to use.
+// RoundTrip sends a request that polite has admitted, as soon as there is a free slot. The
+// context of the request holds the slot to use.
 func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if err := f.checkTarget(req.URL.Hostname(), req.URL.Port()); err != nil {
@@ -212,8 +212,8 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// robotsTransport fetches robots.txt as pages are fetched, and stores the exchange.
-type robotsTransport struct{ f *fetcher } // of [fetcher.forRobots]
+// robotsTransport fetches robots.txt in the same way as pages, and stores the exchange.
+type robotsTransport struct{ f *fetcher } // from [fetcher.forRobots]
 
 func (t robotsTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Accept", "text/plain,*/*;q=0.5")

@@ -12,18 +12,18 @@ import (
 	"spoor/internal/weburl"
 )
 
-// A Resource is a response to what a page in a browser loads: a script, or data that a script
-// requests.
+// A Resource is the response for something that a page in a browser loads: a script, or data that a
+// script requests.
 type Resource struct {
 	StatusCode int
 	Header     http.Header
 	Body       []byte // decoded
 }
 
-// LoadResource requests what the page via loads. It refuses addresses and ports, limits sizes and
-// times, and stores the exchange as for a page. robots.txt does not apply and there are no pauses,
-// because the resources of a page belong to it: the caller limits their number. Redirects are
-// resources too.
+// LoadResource requests a resource that the page at the address via loads. As for a page, it refuses
+// addresses and ports, limits sizes and times, and stores the exchange. But it does not read robots.txt
+// and makes no pauses, because resources are part of their page; the caller limits their number.
+// It does not follow redirects; it returns them as resources.
 //
 // If the WARC file cannot be written, the error is a *[WARCError].
 func (c *Crawler) LoadResource(ctx context.Context, address, via string, header http.Header) (*Resource, error) {
@@ -41,13 +41,13 @@ func (c *Crawler) LoadResource(ctx context.Context, address, via string, header 
 	switch {
 	case r.tooLarge != nil:
 		return nil, r.tooLarge
-	case r.page.Truncated != "": // half a script does something else
+	case r.page.Truncated != "": // an incomplete script may do something else
 		return nil, errors.New("the response is truncated: " + r.page.Truncated)
 	}
 	return &Resource{r.response.StatusCode, r.response.Header, bytes.Clone(r.page.Body)}, nil
 }
 
-// ArchivedResource looks up what a page loads. Redirects are followed.
+// ArchivedResource looks up a resource in archives. It follows redirects.
 func ArchivedResource(r *archive.Replay, address string) (*Resource, error) {
 	page, err := r.Fetch(address)
 	switch {

@@ -14,19 +14,19 @@ import (
 	"spoor/internal/wire"
 )
 
-// maxInFlight bounds how many records are read ahead, so that hosts can take turns. Each
-// may need a goroutine for its host, of up to 20 KiB.
+// maxInFlight is the maximum number of records that are read ahead, so that hosts can take
+// turns. Each record may need a goroutine for its host, of up to 20 KiB.
 const maxInFlight = 1 << 13
 
-// A schedule distributes the records of a stream to hosts. Each host has a queue with a
-// goroutine of its own, so that the pause of one host does not delay the others; the slots of
-// the fetcher bound how many requests are concurrent.
+// A schedule distributes the records of a stream to hosts. Each host has a queue with its own
+// goroutine, so that the pause of one host does not delay the others. The slots of the fetcher
+// limit the number of concurrent requests.
 type schedule struct {
 	*Crawler
 	cancel   context.CancelCauseFunc
-	inFlight chan struct{} // holds one for each record between reader and writer
+	inFlight chan struct{} // has one element for each record that was read and not written yet
 	done     chan result
-	perHost  int // goroutines per queue
+	perHost  int // maximum number of goroutines per queue
 	stats    Stats
 
 	mu      sync.Mutex
@@ -39,11 +39,11 @@ type schedule struct {
 type result struct {
 	rec     *wire.Record
 	release func() // called when it has been written
-	added   bool   // it was not read: it is the record of a sitemap
+	added   bool   // the record is of a sitemap and was not in the input
 }
 
-// schedule reads, fetches and writes until everything is done, or ctx has ended and all
-// that was read has been written.
+// schedule reads, fetches and writes records until all are done. If ctx ends earlier, it writes
+// the records that it has read.
 func (c *Crawler) schedule(ctx context.Context, in *wire.Reader, out *wire.Writer) (Stats, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,12 +115,11 @@ func (s *schedule) write(w *wire.Writer, r result) error {
 	return nil
 }
 
-// read reads records and adds them to the queues of their hosts. When ctx ends it returns
-// even if a read is blocked, since the writer of in may be waiting for this process to end.
-// But a window that has begun is read to its mark, so that all of it is returned.
+// read reads records and adds them to the queues of their hosts. When ctx ends, it returns even
+// if a read is blocked, because the process that writes in may wait for this process to end. But
+// if a window has begun, it is read up to its mark, so that all of it is returned.
 //
-// A mark is sent once everything read before it is done. The next window has a deadline of
-// its own.
+// A mark is written when all records before it are done. Each window has its own deadline.
 func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 	window, end := s.withDeadline(ctx)
 	defer func() {
@@ -187,15 +186,15 @@ func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 	}
 }
 
-// readsOn reports whether, after ctx has ended, the remaining input is read nevertheless, and
-// returned without being fetched.
+// readsOn reports whether the remaining input must be read and returned unfetched, although ctx
+// has ended.
 func readsOn(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	_, proxy := errors.AsType[*web.ProxyError](cause)
 	return proxy || cause == errDeadline
 }
 
-// A line is what was read from a line of the input.
+// A line is the record of an input line, or the error of reading it.
 type line struct {
 	rec *wire.Record
 	err error
@@ -211,7 +210,7 @@ func readLines(in *wire.Reader, stop <-chan struct{}) <-chan line {
 			l := line{err: in.Read(&rec)}
 			if l.err == nil {
 				if rec.URL != "" {
-					renew(&rec) // or an old body would stay in memory until its page is fetched
+					renew(&rec) // otherwise an old body would stay in memory until the page is fetched
 				}
 				l.rec = rec.Clone()
 			}
@@ -228,7 +227,7 @@ func readLines(in *wire.Reader, stop <-chan struct{}) <-chan line {
 	return lines
 }
 
-// withDeadline returns ctx with the deadline of a window.
+// withDeadline returns ctx with the deadline of a window that begins now.
 func (s *schedule) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.Deadline <= 0 {
 		return ctx, func() {}
@@ -236,8 +235,8 @@ func (s *schedule) withDeadline(ctx context.Context) (context.Context, context.C
 	return context.WithTimeoutCause(ctx, s.Deadline, errDeadline)
 }
 
-// archiveFirst returns an add function that answers records from the archives at once,
-// without waiting for their host, and enqueues those that the archives cannot answer.
+// archiveFirst returns a function add in place of enqueue. add looks records up in the archives
+// at once, without waiting for their host, and enqueues those that the archives do not hold.
 func (s *schedule) archiveFirst() (add func(context.Context, *wire.Record), stop func()) {
 	type work struct {
 		ctx context.Context
@@ -261,12 +260,12 @@ func (s *schedule) archiveFirst() (add func(context.Context, *wire.Record), stop
 	return func(ctx context.Context, rec *wire.Record) { todo <- work{ctx, rec} }, func() { close(todo) }
 }
 
-// isSitemap reports whether the address of rec is to be read as a sitemap.
+// isSitemap reports whether the address of rec must be processed as a sitemap.
 func (s *schedule) isSitemap(rec *wire.Record) bool {
 	return s.sitemaps != nil && rec.Operator == sitemapOperator
 }
 
-// enqueue adds a record to the queue of its host.
+// enqueue adds a record to the queue of its host. A query is returned at once.
 func (s *schedule) enqueue(ctx context.Context, rec *wire.Record) {
 	if rec.URL == "" { // a query, which is passed on
 		s.senders.Go(func() {
@@ -293,7 +292,7 @@ func (s *schedule) enqueue(ctx context.Context, rec *wire.Record) {
 	}
 }
 
-// serve fetches what is in the queue of a host, until it is empty.
+// serve fetches the addresses in the queue of a host until the queue is empty.
 func (s *schedule) serve(host string, q *queue) {
 	for {
 		s.mu.Lock()
@@ -321,8 +320,8 @@ func (s *schedule) serve(host string, q *queue) {
 	}
 }
 
-// process fetches the address of rec, and the sitemaps of its origin unless they have been
-// fetched. If unfetched is not nil it fetches nothing, and unfetched becomes the outcome.
+// process fetches the address of rec, and the sitemaps of its origin if they are due. If
+// unfetched is not nil, process fetches nothing, and unfetched becomes the outcome of rec.
 func (s *schedule) process(ctx context.Context, rec *wire.Record, unfetched error) {
 	emit := func(made *wire.Record, release func()) {
 		s.done <- result{rec: made, release: release, added: made != rec}

@@ -9,7 +9,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// A scopeError says that an address does not belong to the crawl.
+// A scopeError is returned for an address that does not belong to the crawl.
 type scopeError struct {
 	url    weburl.URL
 	reason scope.Reason
@@ -18,11 +18,11 @@ type scopeError struct {
 
 func (e *scopeError) Error() string { return e.rule }
 
-// checkScope returns an error if u, the address of rec or one that it redirects to, does not
-// belong to the crawl.
+// checkScope returns an error if u does not belong to the crawl. u is the address of rec or, if
+// redirected is true, an address to which it redirects.
 //
-// A seed and the addresses of its site that it redirects to need no include rule, nor does a
-// sitemap on the host that lists it.
+// No include rule is necessary for a seed, for addresses of its site to which it redirects, and
+// for a sitemap on the host that lists it.
 func (o *Options) checkScope(rec *wire.Record, u weburl.URL, redirected bool) *scopeError {
 	if o.Scope == nil {
 		return nil
@@ -49,8 +49,8 @@ func (o *Options) checkScope(rec *wire.Record, u weburl.URL, redirected bool) *s
 	return &scopeError{u, reason, rule}
 }
 
-// failScope records that an address, or one that it redirects to through hops, does not belong to
-// the crawl and was not requested.
+// failScope records that the address of rec, or an address to which it redirects through hops, was
+// not requested because it does not belong to the crawl.
 func failScope(rec *wire.Record, hops []archive.Hop, e *scopeError) {
 	if len(hops) == 0 {
 		fail(rec, string(e.reason), e)
@@ -61,8 +61,8 @@ func failScope(rec *wire.Record, hops []archive.Hop, e *scopeError) {
 	fail(rec, wire.ErrorScopeRedirect, fmt.Errorf("a redirect to %s: %s", truncate(e.url.String(), 200), e.rule))
 }
 
-// checkArchived replaces the outcome of rec, which was answered from an archive, by a failure if
-// the archived redirects leave the scope.
+// checkArchived replaces the outcome of rec, which comes from an archive, by a failure if the
+// archived redirects leave the scope.
 func (o *Options) checkArchived(rec *wire.Record) {
 	if o.Scope == nil || rec.FinalURL == "" {
 		return
@@ -75,7 +75,7 @@ func (o *Options) checkArchived(rec *wire.Record) {
 	for i := 1; i < len(targets); i++ {
 		u, err := weburl.Parse(targets[i].URL)
 		if err != nil {
-			return // which another error says
+			return // rec has another error then
 		}
 		if e := o.checkScope(rec, u, true); e != nil {
 			reset(rec)
@@ -85,8 +85,8 @@ func (o *Options) checkArchived(rec *wire.Record) {
 	}
 }
 
-// checkRobotsRedirect returns an error if a robots.txt redirects to another host whose robots.txt
-// is out of scope.
+// checkRobotsRedirect returns an error if the robots.txt of origin redirects to an address of another
+// host that is out of scope.
 func (o *Options) checkRobotsRedirect(origin, to weburl.URL) error {
 	if o.Scope == nil || origin.Host() == to.Host() {
 		return nil

@@ -26,33 +26,33 @@ const (
 	maxSitemaps       = 50       // files
 	maxSitemapDepth   = 3        // indexes on the path to a file
 	maxSitemapEntries = 50_000   // addresses in all files
-	maxSitemapBytes   = 16 << 20 // bytes of the addresses in one file, so that its record is no longer than that of a page
-	maxSitemapNames   = 16 << 10 // bytes of the addresses of all files, since thousands of origins may wait at a time
+	maxSitemapBytes   = 16 << 20 // bytes of the addresses in one file, so that its record is no longer than a page record
+	maxSitemapNames   = 16 << 10 // bytes of the addresses of all files, because thousands of origins may wait at a time
 )
 
-// sitemapTTL is how long after a fetch of its sitemaps an origin is not asked for them again.
+// sitemapTTL is the time after which the sitemaps of an origin are fetched again.
 const sitemapTTL = 24 * time.Hour
 
-// sitemapOperator is the operator of records of sitemaps.
+// sitemapOperator is the operator in the records of sitemaps.
 const sitemapOperator = "sitemap"
 
-// An emitFunc takes a record that can be written. It calls release when that is done.
+// An emitFunc gets a record to be written. It calls release when the record has been written.
 type emitFunc func(rec *wire.Record, release func())
 
 // sitemaps fetches the sitemaps of each origin once, as politely as pages. Each file becomes
 // a record: an outcome like that of a page, without a body, whose links are the addresses
 // that the file lists.
 //
-// The sitemaps that the robots.txt of an origin names may be on any host. They, and the
-// sitemaps that they name in turn, may list only addresses of the registrable domain of that
-// origin. The protocol calls this cross-submission, with robots.txt as the proof. Its own rule,
-// same host and path, is stricter, but sites with and without www break it.
+// The sitemaps that the robots.txt of an origin names may be on any host (cross-submission, in
+// the sitemap protocol; robots.txt is the proof). These sitemaps, and those that they name in
+// turn, may list only addresses of the registrable domain of the origin. The rule of the
+// protocol, same host and path, is stricter, but sites with and without www break it.
 type sitemaps struct {
 	// fetch is [fetcher.fetch], for any media type.
 	fetch func(ctx context.Context, rec *wire.Record, keep func(body []byte)) (release func(), err error)
 
-	// listed returns the sitemaps that the robots.txt of u's origin lists, and setError
-	// records why these are not known.
+	// listed returns the sitemaps that the robots.txt of u's origin lists. If listed fails,
+	// setError puts the error into a record.
 	listed   func(ctx context.Context, u weburl.URL) ([]string, error)
 	setError func(ctx context.Context, rec *wire.Record, u weburl.URL, err error)
 
@@ -61,24 +61,24 @@ type sitemaps struct {
 	parsing chan struct{}
 
 	mu      sync.Mutex
-	fetched map[string]time.Time // when, by origin
+	fetched map[string]time.Time // time of the last fetch, by origin
 }
 
 func newSitemaps() *sitemaps {
 	return &sitemaps{parsing: make(chan struct{}, 2), fetched: map[string]time.Time{}}
 }
 
-// newSitemaps returns sitemaps that are fetched as f fetches pages.
+// newSitemaps returns sitemaps that fetch with the transports and robots.txt of f.
 func (f *fetcher) newSitemaps() *sitemaps {
 	s := newSitemaps()
 	s.fetch, s.listed, s.setError = f.forSitemaps().fetch, f.robots.Sitemaps, f.setError
 	return s
 }
 
-// fetchOf fetches the sitemaps of the origin of page, which has just been fetched, if its
-// server responded and they have not been fetched within sitemapTTL. A sitemap that cannot be
-// fetched now, because a host is held or ctx ends, gets a record that says so. If none can be
-// fetched now, they are fetched after a later page, once no host is held.
+// fetchOf fetches the sitemaps of the origin of page, which has just been fetched. It does so
+// only if the server has responded and the sitemaps were not fetched within sitemapTTL. If a
+// sitemap cannot be fetched now, because its host is held or ctx ends, its record has the error
+// "budget". If no sitemap can be fetched now, all are fetched after a later page of the origin.
 func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time, emit emitFunc) error {
 	u, err := weburl.Parse(page.URL)
 	if err != nil || !responded(page) {
@@ -96,7 +96,7 @@ func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time
 	if len(site.files) == 0 {
 		site.add(u, "/sitemap.xml", page.URL, 0)
 	}
-	if listErr != nil { // so it is unknown what may be fetched
+	if listErr != nil { // without robots.txt it is unknown what may be fetched
 		rec := site.record(0, page)
 		reset(rec)
 		s.setError(ctx, rec, u, listErr)
@@ -113,10 +113,10 @@ func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time
 	return err
 }
 
-// fetchReturned fetches a sitemap that was returned unfetched, or failed, and has now been
-// read as an address. It may list addresses of the registrable domain of its via, the file that
-// lists it. If it is an index that another index lists, the files in it are not fetched: such
-// indexes could be chained forever.
+// fetchReturned fetches a sitemap whose address is in the input, because it failed or was
+// returned unfetched earlier. The sitemap may list addresses of the registrable domain of its
+// via, the file that lists it. If it is an index that another index lists, its files are not
+// fetched, because such indexes could form an endless chain.
 func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emitFunc) error {
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
@@ -138,10 +138,11 @@ func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emi
 	return err
 }
 
-// fetchFiles fetches the files of site, and those that they list. Each has a record derived
-// from page, except that first, if not nil, is the record of the first file. It reports whether
-// any of them has an outcome other than "budget", and returns the latest not_before. After an
-// error, or the end of ctx, the remaining files get a record that says so.
+// fetchFiles fetches the files of site, and the files that these list. Each gets a record with
+// the generation and depth of page; the record of the first file is first, if that is not nil.
+// fetchFiles reports whether any file has an outcome other than "budget", and returns the latest
+// not_before. After an error, or the end of ctx, the records of the remaining files have the
+// error "budget".
 func (s *sitemaps) fetchFiles(ctx context.Context, site *site, page, first *wire.Record, emit emitFunc) (anyOutcome bool, notBefore string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -161,13 +162,13 @@ func (s *sitemaps) fetchFiles(ctx context.Context, site *site, page, first *wire
 			failUnfetched(rec, unfetched)
 		}
 		anyOutcome = anyOutcome || rec.Error != wire.ErrorBudget
-		notBefore = max(notBefore, rec.NotBefore) // their format is fixed
+		notBefore = max(notBefore, rec.NotBefore) // the strings compare as times, because their format is fixed
 		emit(rec, release)
 	}
 	return anyOutcome, notBefore, err
 }
 
-// fetchFile fetches one file into rec. The error is that of fetch.
+// fetchFile fetches one file into rec. It returns the error of fetch.
 func (s *sitemaps) fetchFile(ctx context.Context, site *site, f sitemapFile, rec *wire.Record) (release func(), err error) {
 	var body []byte
 	release, err = s.fetch(ctx, rec, func(b []byte) { body = b })
@@ -180,8 +181,8 @@ func (s *sitemaps) fetchFile(ctx context.Context, site *site, f sitemapFile, rec
 	return func() { <-s.parsing }, nil
 }
 
-// responded reports whether the server of page is known to exist: it sent a page, or a rule
-// or limit of ours prevented that.
+// responded reports whether the server of page is known to exist: it has sent a response, or
+// only robots.txt or a limit of the crawler prevented a page.
 func responded(page *wire.Record) bool {
 	switch page.Error {
 	case wire.ErrorRobots, wire.ErrorTooLarge, wire.ErrorRedirectLoop, wire.ErrorUnsupportedType:
@@ -190,8 +191,8 @@ func responded(page *wire.Record) bool {
 	return page.StatusCode != 0 && page.Error != wire.ErrorBudget
 }
 
-// claim reports whether the sitemaps of origin are to be fetched, and if so records that
-// they have been.
+// claim reports whether the sitemaps of origin must be fetched now. If so, it records them as
+// fetched, so that only one caller fetches them.
 func (s *sitemaps) claim(origin string, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +203,7 @@ func (s *sitemaps) claim(origin string, now time.Time) bool {
 	return true
 }
 
-// later returns the later of a time and a not_before.
+// later returns the later one of t and notBefore.
 func later(t time.Time, notBefore string) time.Time {
 	if u, err := time.Parse(time.RFC3339, notBefore); err == nil && u.After(t) {
 		return u
@@ -210,31 +211,31 @@ func later(t time.Time, notBefore string) time.Time {
 	return t
 }
 
-// retryAfter lets the sitemaps of origin be fetched again from t on.
+// retryAfter permits to fetch the sitemaps of origin again from t on.
 func (s *sitemaps) retryAfter(origin string, t time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fetched[origin] = t.Add(-sitemapTTL)
 }
 
-// A site is the sitemaps of one origin. Many origins wait for their next file at the same
-// time, so the addresses in files are counted, but not kept.
+// A site holds the sitemaps of one origin. Because many origins wait for their next file at the
+// same time, the addresses in files are counted, but not kept.
 type site struct {
 	domain string
 	files  []sitemapFile
 	seen   map[string]bool // addresses of files
-	names  int             // bytes of them
-	listed int             // addresses in files
+	names  int             // total length of these addresses, in bytes
+	listed int             // number of addresses in files
 }
 
 // A sitemapFile is the address of a sitemap.
 type sitemapFile struct {
 	url   weburl.URL
 	via   string // robots.txt, an index, or the page if nothing lists it
-	depth int    // indexes on the path
+	depth int    // number of indexes on the path
 }
 
-// newSite returns a site of a registrable domain, without files.
+// newSite returns a site without files, which may list addresses of a registrable domain.
 func newSite(domain string) *site { return &site{domain: domain, seen: map[string]bool{}} }
 
 // record returns a record for file i, with the generation and depth of page.
@@ -245,8 +246,8 @@ func (s *site) record(i int, page *wire.Record) *wire.Record {
 	}
 }
 
-// add adds the file that ref refers to, relative to base, unless it is known, is not a
-// valid address, or would exceed the bounds.
+// add adds the file at the address ref, relative to base, and returns true. It returns false
+// if the address is known or invalid, or the file would exceed the bounds.
 func (s *site) add(base weburl.URL, ref, via string, depth int) (added bool) {
 	u, err := base.Resolve(ref)
 	if err != nil || s.seen[u.String()] || len(s.files) == maxSitemaps || depth > maxSitemapDepth || s.names+len(u.String()) > maxSitemapNames {
@@ -258,8 +259,9 @@ func (s *site) add(base weburl.URL, ref, via string, depth int) (added bool) {
 	return true
 }
 
-// parse makes the addresses in the body of f links of rec, its record, or adds them as files
-// if f is an index. How much is omitted is recorded in error_detail, without an error.
+// parse stores the addresses in the body of f as links in rec, the record of f. If f is an
+// index, it adds them as files. The numbers of omitted addresses are recorded in error_detail,
+// without an error.
 func (s *site) parse(f sitemapFile, rec *wire.Record, body []byte) {
 	if rec.Error != "" || rec.StatusCode/100 != 2 {
 		return
@@ -271,7 +273,7 @@ func (s *site) parse(f sitemapFile, rec *wire.Record, body []byte) {
 		}
 	}
 	var links []wire.Link
-	linked := map[[16]byte]bool{} // hashes: an address may have 8 KiB
+	linked := map[[16]byte]bool{} // hashes of addresses, since an address may have 8 KiB
 	var foreign, excess, files, size int
 	var fault error
 	for e, err := range sitemap.Entries(sitemapBody(body, rec.Truncated)) {
@@ -323,14 +325,14 @@ func (s *site) parse(f sitemapFile, rec *wire.Record, body []byte) {
 	rec.ErrorDetail = detail(strings.Join(notes, "; "))
 }
 
-// hash returns a hash of an address, which takes less memory.
+// hash returns a hash of an address, which needs less memory.
 func hash(u weburl.URL) [16]byte {
 	sum := sha256.Sum256([]byte(u.String()))
 	return [16]byte(sum[:16])
 }
 
-// sitemapBody returns a reader of a body. If the body was truncated it ends with an error,
-// since its last line may be half an address.
+// sitemapBody returns a reader of a body. If the body was truncated, the reader ends with an
+// error, because the last address may be incomplete.
 func sitemapBody(body []byte, truncated string) io.Reader {
 	if truncated == "" {
 		return bytes.NewReader(body)
@@ -338,23 +340,23 @@ func sitemapBody(body []byte, truncated string) io.Reader {
 	return io.MultiReader(bytes.NewReader(body), errReader{fmt.Errorf("truncated: %s", truncated)})
 }
 
-// maxSitemapOrigins bounds the origins in the file of the state.
+// maxSitemapOrigins is the maximum number of origins in sitemapsFile.
 const maxSitemapOrigins = 50_000
 
-// sitemapState is the content of that file.
+// sitemapState is the content of sitemapsFile.
 type sitemapState struct {
 	Version int                  `json:"spoor-sitemaps"`
 	Fetched map[string]time.Time `json:"asked"` // by origin
 }
 
-// loadState loads which origins earlier runs have asked for sitemaps.
+// loadState loads the times at which earlier runs have fetched the sitemaps of origins.
 func (s *sitemaps) loadState(dir string, warn func(string, ...any), now time.Time) {
 	if dir != "" {
 		loadFile(filepath.Join(dir, sitemapsFile), warn, func(r io.Reader) error { return s.load(r, now) })
 	}
 }
 
-// saveState stores what loadState loads.
+// saveState stores these times for loadState.
 func (s *sitemaps) saveState(dir string, now time.Time) error {
 	if dir == "" {
 		return nil
@@ -362,7 +364,7 @@ func (s *sitemaps) saveState(dir string, now time.Time) error {
 	return saveFile(filepath.Join(dir, sitemapsFile), func(w io.Writer) error { return s.save(w, now) })
 }
 
-// load reads what save wrote. After an error nothing is known.
+// load reads the output of save. After an error it has loaded nothing.
 func (s *sitemaps) load(r io.Reader, now time.Time) error {
 	var state sitemapState
 	if err := json.NewDecoder(io.LimitReader(r, 1<<26)).Decode(&state); err != nil {
@@ -375,15 +377,15 @@ func (s *sitemaps) load(r io.Reader, now time.Time) error {
 		return fmt.Errorf("%d origins are more than the %d that are kept", len(state.Fetched), maxSitemapOrigins)
 	}
 	for origin, at := range state.Fetched {
-		if !at.After(now) { // or a clock that was set back would exclude an origin
+		if !at.After(now) { // otherwise a clock that was set back would exclude an origin
 			s.fetched[origin] = at
 		}
 	}
 	return nil
 }
 
-// save writes when each origin was asked for its sitemaps, except those that may be asked
-// again at now. If there are too many, it omits those that may be asked again first.
+// save writes the times at which the sitemaps of origins were fetched. It omits origins whose
+// sitemaps may be fetched again at now and, if there are too many, the oldest times.
 func (s *sitemaps) save(w io.Writer, now time.Time) error {
 	s.mu.Lock()
 	state := sitemapState{Version: 1, Fetched: maps.Clone(s.fetched)}

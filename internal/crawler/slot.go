@@ -9,12 +9,12 @@ import (
 	"spoor/internal/web"
 )
 
-// The memory that responses take is bounded, whatever servers send. While responses are
-// received, those longer than freeBody share maxReceiving tokens, each for freeBody bytes; one
-// response at a time may overdraw, so that all of them finish. Decoding and encoding take
-// several times as much memory, but only for a short time: maxDecoding responses are decoded at
-// a time, or one if MaxBody is above the default. A sitemap longer than a page may be must take
-// the overdraft, and is decoded alone.
+// The memory for responses is bounded, whatever servers send. While they are received,
+// responses longer than freeBody share maxReceiving tokens, each for freeBody bytes. One
+// response at a time may exceed the tokens (the overdraft), so that all of them finish.
+// Decoding and encoding need several times as much memory, but only for a short time: only
+// maxDecoding responses are decoded at a time, or one if MaxBody is above the default. A sitemap
+// that is longer than the maximum size of a page needs the overdraft, and is decoded alone.
 const (
 	largeBody    = 1 << 20   // bytes, decoded
 	freeBody     = 256 << 10 // bytes, received
@@ -22,12 +22,12 @@ const (
 	maxDecoding  = 2
 )
 
-// memory holds the tokens of the memory that responses may take.
+// memory holds the tokens for the memory of responses.
 type memory struct {
-	pageSize  int64         // bytes up to which a body is as long as a page may be
-	receiving chan struct{} // one for each freeBody of a response that is being received
-	overdraft chan struct{} // the response that takes more than there is
-	decoding  chan struct{} // large responses that have been received
+	pageSize  int64         // maximum size of the body of a page, in bytes
+	receiving chan struct{} // one token for each further freeBody bytes of a response that is being received
+	overdraft chan struct{} // held by the one response that may exceed the tokens
+	decoding  chan struct{} // one token for each large response that is being decoded
 }
 
 func newMemory(maxBody int64) *memory {
@@ -41,16 +41,16 @@ func newMemory(maxBody int64) *memory {
 	}
 }
 
-// A slot is one of the concurrent requests. It is held from before the request until the
-// record has been written, so that a slow reader of the records delays further requests.
+// A slot is one of the concurrent requests. It is acquired before the request and released
+// when the record has been written, so that a slow reader of the records delays requests.
 type slot struct {
 	f         *fetcher
 	tapeLimit int64
-	tape      *web.Tape // nil until the slot is acquired: thousands of hosts wait for one
+	tape      *web.Tape // nil until the slot is acquired, because thousands of hosts wait for a slot
 	decoded   []byte    // buffer of the decoded body
 	secrets   []string  // names of header fields that are not archived
 
-	// Tokens that are held.
+	// Tokens that the slot holds.
 	receiving int
 	overdraft bool
 	decoding  int
@@ -76,13 +76,13 @@ func (s *slot) acquire(ctx context.Context) error {
 	}
 }
 
-// reserve waits until there is memory to receive n bytes. If that takes as long as the
-// response may take, the error is errNoMemory, for which the host is not to blame.
+// reserve waits until there is memory to receive n bytes. If this takes longer than Timeout,
+// the error is errNoMemory, which is not a failure of the host.
 func (s *slot) reserve(ctx context.Context, n int64) error {
 	m := s.f.memory
 	receiving := m.receiving
-	if n > m.pageSize+1 { // one more byte shows that the body goes on
-		receiving = nil // only by overdraft
+	if n > m.pageSize+1 { // one byte is added to detect that the body is longer
+		receiving = nil // needs the overdraft
 	}
 	for n > freeBody*int64(1+s.receiving) && !s.overdraft {
 		select {
@@ -107,7 +107,7 @@ func (s *slot) reserve(ctx context.Context, n int64) error {
 }
 
 // reserveDecoding waits for a decoding token, or for all of them if the body may be larger
-// than a page; that needs the overdraft, or two slots could wait for each other.
+// than a page. For all, it first acquires the overdraft, so that two slots cannot deadlock.
 func (s *slot) reserveDecoding(ctx context.Context) error {
 	m := s.f.memory
 	tokens := 1
@@ -132,7 +132,7 @@ func (s *slot) reserveDecoding(ctx context.Context) error {
 	return nil
 }
 
-// release gives the slot and its tokens back. It may be called more than once.
+// release releases the slot and its tokens. It may be called more than once.
 func (s *slot) release() {
 	s.once.Do(func() {
 		m := s.f.memory

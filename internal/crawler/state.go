@@ -14,19 +14,19 @@ import (
 	"spoor/internal/lock"
 )
 
-// The files of what outlives a run.
+// The files that hold the state between runs.
 const (
 	hostsFile    = "polite.ndjson" // in State
 	robotsFile   = "robots.ndjson" // in RobotsDir
 	sitemapsFile = "sitemaps.json" // in State
 )
 
-// hostsInterval is how often the state of the hosts is stored during a run: a process that is killed
-// loses what they asked for since then.
+// hostsInterval is the interval at which the state of the hosts is stored during a run. A process that
+// is killed loses the changes since then.
 const hostsInterval = 10 * time.Second
 
-// loadState loads what earlier runs stored about hosts and robots.txt. If the last run was killed, it may
-// have just requested any host.
+// loadState loads what earlier runs have stored about hosts and robots.txt. If the last run was killed,
+// all hosts are treated as if they were requested at now.
 func (f *fetcher) loadState(now time.Time, killed bool) error {
 	if f.State != "" {
 		loadFile(filepath.Join(f.State, hostsFile), f.Warn, func(r io.Reader) error { return f.polite.Load(r, now) })
@@ -46,8 +46,8 @@ func (f *fetcher) loadState(now time.Time, killed bool) error {
 	return unlock()
 }
 
-// saveState stores what the next run should know about hosts and robots.txt. Other runs may
-// have written to the file of robots.txt in the meantime; what they stored is kept.
+// saveState stores the state of hosts and robots.txt for the next run. Entries that other runs
+// have written to the file of robots.txt in the meantime are kept.
 func (f *fetcher) saveState(now time.Time) error {
 	err := f.saveHosts(now)
 	if f.RobotsDir == "" {
@@ -71,7 +71,7 @@ func (f *fetcher) saveHosts(now time.Time) error {
 	return saveFile(filepath.Join(f.State, hostsFile), func(w io.Writer) error { return f.polite.Save(w, now) })
 }
 
-// saveHostsUntil stores the state of the hosts again and again until ctx ends.
+// saveHostsUntil stores the state of the hosts every hostsInterval until ctx ends.
 func (f *fetcher) saveHostsUntil(ctx context.Context) {
 	for tick := time.Tick(hostsInterval); ; {
 		select {
@@ -85,8 +85,8 @@ func (f *fetcher) saveHostsUntil(ctx context.Context) {
 	}
 }
 
-// loadFile passes a file to load, if it exists. If it is unreadable the run starts without
-// it, as a first one does, and replaces it in the end.
+// loadFile passes a file to load, if it exists. If the file is unreadable, the run starts
+// without this state and replaces the file at its end.
 func loadFile(name string, warn func(string, ...any), load func(io.Reader) error) {
 	if err := readFile(name, load); err != nil {
 		warn("the state cannot be read; starting without it", "file", name, "err", err)
@@ -106,7 +106,7 @@ func readFile(name string, load func(io.Reader) error) error {
 	return load(f)
 }
 
-// saveFile replaces a file with what save writes.
+// saveFile replaces a file by the output of save.
 func saveFile(name string, save func(io.Writer) error) error {
 	if err := atomicfile.Write(name, save); err != nil {
 		return fmt.Errorf("writing the state: %w", err)
@@ -114,8 +114,8 @@ func saveFile(name string, save func(io.Writer) error) error {
 	return nil
 }
 
-// lockRobots waits until no other process reads or writes the file of robots.txt, which
-// takes none of them long.
+// lockRobots waits until no other process reads or writes the file of robots.txt, and locks
+// it. Processes hold this lock only for a short time.
 func lockRobots(name string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, fmt.Errorf("making the directory of %s: %w", robotsFile, err)
@@ -130,11 +130,11 @@ func lockRobots(name string) (unlock func() error, err error) {
 	return nil, fmt.Errorf("locking %s: %w", robotsFile, err)
 }
 
-// A stateLock is the lock of the directory of the state, since two processes that do not know of each
-// other would request the same hosts at the same time. The zero value locks nothing.
+// A stateLock is the lock of the directory of the state. Without it, two processes could request the
+// same host at the same time. The zero value locks nothing.
 type stateLock struct {
 	file   *os.File // not empty while a run requests pages, and after it was killed
-	killed bool     // the last run was
+	killed bool     // the last run was killed
 }
 
 // lockState locks a directory. It waits up to wait for another process to unlock it, or until
