@@ -9,32 +9,32 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Verdict is what is said about one record of a crawl.
+// A Verdict is the judgement of one record of a crawl.
 type Verdict uint8
 
 const (
-	Unlabelled Verdict = iota // no label tells what the page is about, or it is outside the web
+	Unlabelled Verdict = iota // the page has no labels, or it is outside the web
 	Irrelevant
 	Relevant
-	Repeated  // the crawl had this page before
-	Free      // no server was asked, so it costs nothing
-	NoVerdict // a query
+	Repeated  // the crawl has fetched this page before
+	Free      // no request was sent to a server, so it costs nothing
+	NoVerdict // the record is a query
 )
 
-// String returns the verdict as records have it, "" for a query.
+// String returns the verdict in the form of records, "" for a query.
 func (v Verdict) String() string {
 	return [...]string{"unlabelled", "irrelevant", "relevant", "repeated", "free", ""}[v]
 }
 
-// A PageID identifies the page that a record is about: by its number in a web or, if Page
-// is [judge.None], by Key.
+// A PageID identifies the page of a record: by its number in a web or, if Page is
+// [judge.None], by Key.
 type PageID struct {
 	Page int32
 	Key  string
 }
 
-// IDWithoutWeb identifies the page of a record by the canonical address at which its
-// redirects ended.
+// IDWithoutWeb identifies the page of a record by the canonical address at the end of the
+// redirects.
 func IDWithoutWeb(rec *wire.Record) PageID {
 	address := rec.FinalURL
 	if address == "" {
@@ -49,22 +49,22 @@ func IDWithoutWeb(rec *wire.Record) PageID {
 // maxCost bounds the cost of one query, so that no record can overflow the sum.
 const maxCost = 1 << 40
 
-// An Account adds up what a crawl has spent. The zero value is ready to use.
+// An Account adds up the costs of a crawl. The zero value is ready to use.
 type Account struct {
-	Spent   int64 // units of cost
-	Free    int64 // records that cost nothing
+	Spent   int64 // total cost, in units
+	Free    int64 // number of records that cost nothing
 	Queries int64
 
 	paid map[pageDigest]struct{}
 }
 
-// A pageDigest stands for a PageID in a quarter of the memory: it is the number of the page, or
-// part of the SHA-256 of its key.
+// A pageDigest identifies a page like a PageID, but needs a quarter of the memory: it is the number
+// of the page, or part of the SHA-256 of its key.
 type pageDigest [16]byte
 
 func (id PageID) digest() (d pageDigest) {
 	if id.Page != judge.None {
-		binary.BigEndian.PutUint32(d[:], uint32(id.Page)) // no digest ends in so many zeros
+		binary.BigEndian.PutUint32(d[:], uint32(id.Page)) // no SHA-256 of a key has so many zeros at the end
 		return d
 	}
 	sum := sha256.Sum256([]byte(id.Key))
@@ -72,7 +72,7 @@ func (id PageID) digest() (d pageDigest) {
 	return d
 }
 
-// A Purchase is what one record has cost.
+// A Purchase describes the cost of one record.
 type Purchase struct {
 	Cost     int64
 	Query    bool
@@ -80,7 +80,7 @@ type Purchase struct {
 }
 
 // Pay adds the cost of a record about the page id: 1 for a fetch, the cost in the record
-// for a query, and nothing if no server was asked.
+// for a query, and 0 if no request was sent.
 func (a *Account) Pay(rec *wire.Record, id PageID) (p Purchase) {
 	switch {
 	case rec.URL == "":
@@ -100,8 +100,8 @@ func (a *Account) Pay(rec *wire.Record, id PageID) (p Purchase) {
 	return p
 }
 
-// Verdict returns the verdict that follows from the cost alone; ok is false if the page
-// itself decides.
+// Verdict returns the verdict that follows from the cost alone; ok is false if the verdict
+// depends on the page.
 func (p Purchase) Verdict() (v Verdict, ok bool) {
 	switch {
 	case p.Query:

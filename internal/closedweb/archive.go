@@ -19,18 +19,18 @@ import (
 	"spoor/internal/weburl"
 )
 
-// ArchiveOptions say how the web of archives is read.
+// ArchiveOptions are the options of [FromArchives].
 type ArchiveOptions struct {
-	Pick    archive.Pick // which of several captures of an address counts
-	Cache   string       // directory for files that cannot be written beside the archives; "" for none
-	Workers int          // how many pages are parsed at a time; at least one
+	Pick    archive.Pick // which of several captures of an address is used
+	Cache   string       // directory for caches that cannot be written beside the archives; "" for none
+	Workers int          // number of pages that are parsed at a time; at least one
 
 	// BadRecord is called for each part of an archive that cannot be read and is left
 	// out. It may be nil.
 	BadRecord func(archive string, err error)
 
-	// LinksRead is called if the links were read from the archives, and not from the
-	// file in which an earlier call has kept them. It may be nil.
+	// LinksRead is called if the links were read from the archives, and not from the cache
+	// of an earlier call. It may be nil.
 	LinksRead func(Size)
 }
 
@@ -40,12 +40,12 @@ type Size struct{ Pages, Redirects, Links int }
 // ErrPipe is returned for an archive that is read from a pipe.
 var ErrPipe = errors.New("an archive cannot be read from a pipe: reading links requires random access\nhint: save the archive to a file")
 
-// FromArchives returns the web that WARC, ARC and WACZ archives hold: the pages that fetch
-// -archive answers with, and the links that parse finds on them, redirects resolved.
-// Names may be files, directories and patterns. The pages have no labels yet.
+// FromArchives returns the web in WARC, ARC and WACZ archives: the pages that fetch -archive
+// returns, and the links that parse finds on them. Links to redirects lead to the page at their
+// end. Names may be files, directories and patterns. The pages have no labels yet.
 //
-// Reading the links takes as long as parsing all pages. They are kept in a file beside the
-// first archive, or else in the cache directory, until an archive changes.
+// Reading the links takes as long as parsing all pages. So they are cached in a file beside the
+// first archive or, if that cannot be written, in the cache directory, until an archive changes.
 func FromArchives(names []string, o ArchiveOptions) (*Web, error) {
 	if slices.Contains(names, archive.Input) {
 		return nil, ErrPipe
@@ -92,13 +92,13 @@ func openError(err error) error {
 	return err
 }
 
-// An archiveWeb is the web that archives hold. An address is part of it if the archives hold
-// a page for it, or redirects that lead to a page.
+// An archiveWeb is the web in archives. It contains the addresses for which the archives hold a
+// page, or redirects that lead to a page.
 type archiveWeb struct {
-	pages   addressList // where redirects end
+	pages   addressList // addresses of pages, at the end of redirects
 	aliases addressList // addresses that redirect to a page
-	targets []int32     // by alias: the page
-	graph   graph.CSR   // links between pages, in the order on the page; each once, and never to itself
+	targets []int32     // the page of each alias
+	graph   graph.CSR   // links between pages, in the order on the page; without duplicates and links to itself
 }
 
 // web returns the web without its labels.
@@ -121,7 +121,7 @@ func (a *archiveWeb) web() *Web {
 	return w
 }
 
-// find returns the number of the page that answers for an address.
+// find returns the number of the page to which an address leads.
 func (a *archiveWeb) find(address string) (page int32, ok bool) {
 	if i, ok := a.pages.find(address); ok {
 		return int32(i), true
@@ -135,7 +135,7 @@ func (a *archiveWeb) find(address string) (page int32, ok bool) {
 // An addressList is a sorted list of addresses without duplicates, in one string.
 type addressList struct {
 	text string
-	ends []int // by address: where it ends in text
+	ends []int // the end of each address in text
 }
 
 func (l *addressList) len() int { return len(l.ends) }
@@ -152,7 +152,7 @@ func (l *addressList) find(address string) (int, bool) {
 	return sort.Find(l.len(), func(i int) int { return strings.Compare(address, l.at(i)) })
 }
 
-// newAddressList returns the list of addresses that are sorted and without duplicates.
+// newAddressList returns the list of addresses, which must be sorted and without duplicates.
 func newAddressList(sorted []string) addressList {
 	l := addressList{text: strings.Join(sorted, ""), ends: make([]int, len(sorted))}
 	end := 0
@@ -163,10 +163,10 @@ func newAddressList(sorted []string) addressList {
 	return l
 }
 
-// A capture is what the archives hold for an address. Addresses are numbers.
+// A capture describes what the archives hold for an address. Addresses are given as numbers.
 type capture struct {
-	page  int32   // the address itself, the one to which it redirects, or judge.None
-	links []int32 // of a page, to known addresses
+	page  int32   // the address itself, the address to which it redirects, or judge.None
+	links []int32 // the links of the page to captured addresses
 }
 
 // readArchives reads the pages of archives with the given number of workers.
@@ -221,10 +221,10 @@ func capturedAddresses(archives []string) ([]string, error) {
 	return slices.Sorted(maps.Keys(seen)), nil
 }
 
-// A captureReader is one worker.
+// A captureReader reads captures on one goroutine.
 type captureReader struct {
 	replay    *archive.Replay
-	number    map[string]int32 // of each captured address
+	number    map[string]int32 // the number of each captured address
 	extractor *page.Extractor
 }
 
@@ -240,7 +240,7 @@ func (r *captureReader) read(address string) capture {
 	}
 	c := capture{page: at}
 	if p.URL != address || err != nil && max(len(p.Body), len(p.Raw)) < archive.DefaultBody {
-		return c // an alias, or a damaged body, which fetch does not return either
+		return c // an alias, or a damaged body, whose links fetch and parse would not find either
 	}
 	sent := p.Header.Get("Content-Type")
 	content := r.extractor.Extract(page.Document{
@@ -261,7 +261,7 @@ func (r *captureReader) read(address string) capture {
 // links to pages.
 func newArchiveWeb(addresses []string, captures []capture) *archiveWeb {
 	var pages, aliases []string
-	number := make([]int32, len(addresses)) // by address: the page
+	number := make([]int32, len(addresses)) // the page of each address
 	for i, c := range captures {
 		number[i] = judge.None
 		if int(c.page) == i {
@@ -279,7 +279,7 @@ func newArchiveWeb(addresses []string, captures []capture) *archiveWeb {
 		}
 	}
 	w.aliases = newAddressList(aliases)
-	linkedFrom := make([]int32, len(pages)) // by page: the last page that links to it, plus one
+	linkedFrom := make([]int32, len(pages)) // for each page: the last page that links to it, plus one
 	var row []int32
 	for i, c := range captures {
 		if int(c.page) != i {

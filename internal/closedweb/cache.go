@@ -26,26 +26,26 @@ import (
 // The file is replaced atomically.
 const cacheMagic = "!graph "
 
-// cacheVersion is increased when the format of this file changes, or when parse finds other
+// cacheVersion is increased when the format of the cache changes, or when parse finds other
 // links in the same pages.
 const cacheVersion = 2
 
-// A cacheHeader is the first line.
+// A cacheHeader is the first line of the cache.
 type cacheHeader struct {
 	Version  int           `json:"spoor-graph"`
-	Capture  string        `json:"capture"` // which of several captures counts
+	Capture  string        `json:"capture"` // which of several captures is used
 	Archives []archiveFile `json:"archives"`
-	Bytes    int64         `json:"bytes"`  // after the first line
-	CRC32C   uint32        `json:"crc32c"` // of these bytes
+	Bytes    int64         `json:"bytes"`  // number of bytes after the first line
+	CRC32C   uint32        `json:"crc32c"` // checksum of these bytes
 }
 
-// A cacheBody is the rest of the file.
+// A cacheBody is the rest of the cache.
 type cacheBody struct {
 	Pages   []string // addresses, sorted
 	Aliases []string // addresses, sorted
-	Targets []int32  // by alias: the page
-	Degrees []int32  // by page: the number of its links
-	Links   []int32  // of all pages
+	Targets []int32  // the page of each alias
+	Degrees []int32  // the number of links of each page
+	Links   []int32  // the links of all pages, in the order of Pages
 }
 
 // An archiveFile identifies a version of an archive by its size and modification time.
@@ -71,7 +71,7 @@ func archiveFiles(paths []string) ([]archiveFile, error) {
 	return files, nil
 }
 
-// isFor reports whether the file belongs to the archives of want.
+// isFor reports whether the cache belongs to the archives of want.
 func (h *cacheHeader) isFor(want *cacheHeader) bool {
 	return h.Version == want.Version && h.Capture == want.Capture && slices.Equal(h.Archives, want.Archives)
 }
@@ -86,9 +86,9 @@ func cachePaths(first, cacheDir string) []string {
 	return all
 }
 
-// cached loads the web from one of the paths. If none of them has it, cached calls read and
-// saves the result at the first path that can be written. Of several processes one calls
-// read, and the others wait for it.
+// cached loads the web from the cache at one of the paths. If there is none, cached calls read
+// and saves the result at the first path that can be written. If several processes do this at
+// the same time, one of them calls read, and the others wait for it.
 func cached(paths []string, want cacheHeader, read func() (*archiveWeb, error)) (*archiveWeb, error) {
 	load := func() *archiveWeb {
 		for _, path := range paths {
@@ -107,7 +107,7 @@ func cached(paths []string, want cacheHeader, read func() (*archiveWeb, error)) 
 			break
 		}
 	}
-	if a := load(); a != nil { // another process has read them meanwhile
+	if a := load(); a != nil { // another process has read the archives in the meantime
 		return a, nil
 	}
 	a, err := read()
@@ -135,8 +135,8 @@ func lockFile(name string) (unlock func(), err error) {
 		f.Close()
 		return nil, err
 	}
-	// A process that waits for a file that is removed reads the archives once more than
-	// needed. That is harmless, for the result is replaced atomically.
+	// Two processes can lock different files of this name, one of them removed: then both read the
+	// archives. That is harmless, because the cache is replaced atomically.
 	return func() { os.Remove(name); f.Close() }, nil
 }
 
@@ -151,7 +151,7 @@ func saveCache(path string, header cacheHeader, a *archiveWeb) error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path) // writing to a pipe would wait for its reader
+		return fmt.Errorf("%s is not a regular file", path) // opening a pipe would block
 	}
 	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", cacheMagic, line)
@@ -164,7 +164,7 @@ func saveCache(path string, header cacheHeader, a *archiveWeb) error {
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// loadCache reads the file at path if it belongs to the archives of want.
+// loadCache reads the cache at path, if it belongs to the archives of want.
 func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
 	data, err := readCache(path, want)
 	if err != nil {
@@ -184,11 +184,11 @@ func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
 	return a, nil
 }
 
-// maxCache limits the size of the file in bytes: about 400 million links.
+// maxCache is the maximum size of the cache in bytes: about 400 million links.
 const maxCache = 2 << 30
 
-// readCache returns the content of the file at path. A file that is not regular, too large, or
-// that begins with another header than want is not read.
+// readCache returns the content of the cache at path. It returns an error, without reading the
+// whole file, if the file is not regular, is too large, or has a header that differs from want.
 func readCache(path string, want *cacheHeader) ([]byte, error) {
 	f, err := archive.Open(path)
 	if err != nil {
@@ -203,7 +203,7 @@ func readCache(path string, want *cacheHeader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := make([]byte, len(cacheMagic)+len(line)+64) // its two last numbers are longer
+	head := make([]byte, len(cacheMagic)+len(line)+64) // the last two numbers are longer in the file
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, err

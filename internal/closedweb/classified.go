@@ -9,21 +9,21 @@ import (
 	"spoor/internal/wire"
 )
 
-// A ClassifiedCrawl is a crawl whose pages are judged by the classifier of a topic, where
+// A ClassifiedCrawl is a crawl whose pages are judged by the classifier of a topic, because
 // there are no labels.
 type ClassifiedCrawl struct {
 	Account
 
-	budget     int64 // up to which pages count; 0 for no limit
+	budget     int64 // cost up to which pages are counted; 0 for no limit
 	set        *measure.Set
 	classifier *measure.Measure
 	agreement  judge.Agreement
 
-	scored, sameScore int64 // pages with a score, and with the classifier's score
+	scored, sameScore int64 // numbers of pages with a score, and with the same score as the classifier's
 }
 
-// NewClassifiedCrawl returns a crawl without records. It is an error if the topic has no
-// classifier. Pages after the first budget units of cost do not count; 0 means no limit.
+// NewClassifiedCrawl returns a crawl without records. It returns an error if the topic has no
+// classifier. Pages after the first budget units of cost are not counted; 0 means no limit.
 func NewClassifiedCrawl(t *topic.Topic, budget int) (*ClassifiedCrawl, error) {
 	set, err := measure.New(t, []string{"classifier"}, measure.Options{})
 	if err != nil {

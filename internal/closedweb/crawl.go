@@ -12,14 +12,14 @@ type Crawl struct {
 	web    *Web
 	labels *Labels
 	judge  *judge.Judge
-	order  []int32 // a page for every unit of cost, up to T
+	order  []int32 // the page of each unit of cost, up to T
 
-	// What the crawl's own measure says about the pages found up to T.
+	// Sums over the pages up to T, from the scores and verdicts of the crawl itself.
 	decided, selfRelevant, scored int64
 	scoreSum                      float64
 }
 
-// NewCrawl returns a crawl through w without records. The judge must be one of w.
+// NewCrawl returns a crawl through w without records. The judge must be a judge of w.
 func NewCrawl(w *Web, l *Labels, j *judge.Judge) *Crawl { return &Crawl{web: w, labels: l, judge: j} }
 
 // Add adds the next record and returns its verdict.
@@ -39,7 +39,7 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 	return c.labels.Verdict(id.Page)
 }
 
-// addOpinion counts what the crawl's own measure says about a page.
+// addOpinion counts the score and the field relevant that the crawl itself gave a page.
 func (c *Crawl) addOpinion(rec *wire.Record) {
 	if rec.Relevant.Kind == wire.Present {
 		c.decided++

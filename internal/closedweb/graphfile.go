@@ -17,8 +17,8 @@ import (
 //
 //	{"out": {page: [page, …]}, "redirects": {name: name}, "labels": {page: [label, …]}}
 //
-// Pages are named as by [PageName], and their links are in the order on the page. The
-// members may come in any order; others are ignored.
+// Pages have the names that [PageName] returns, and their links are in the order on the page. The
+// members may come in any order; other members are ignored.
 func FromGraphFile(r io.Reader) (*Web, error) {
 	f, err := decodeGraph(r)
 	if err != nil {
@@ -29,15 +29,15 @@ func FromGraphFile(r io.Reader) (*Web, error) {
 
 // A graphFile is the content of a graph file.
 type graphFile struct {
-	number    map[string]int32  // of every name
-	names     []string          // by number
-	rows      []row             // by number; the zero row for a name that is not a page
-	targets   []int32           // of all links
-	redirects map[string]string // by name
+	number    map[string]int32  // the number of every name
+	names     []string          // the name of every number
+	rows      []row             // the row of every number; the zero row for a name that is not a page
+	targets   []int32           // the targets of all links
+	redirects map[string]string // the target of each redirect
 	labels    map[string][]string
 }
 
-// A row says which of all targets are the links of a page.
+// A row is the range of targets that are the links of a page.
 type row struct {
 	page       bool
 	start, end int
@@ -79,7 +79,7 @@ func decodeGraph(r io.Reader) (*graphFile, error) {
 	return g, nil
 }
 
-// members calls f for each member of the next JSON object, to read its value.
+// members calls f for each member of the next JSON object; f must read the value of the member.
 func members(dec *json.Decoder, f func(name string) error) error {
 	switch token, err := dec.Token(); {
 	case err != nil:
@@ -122,7 +122,7 @@ func (g *graphFile) readPage(dec *json.Decoder, name string) error {
 	return nil
 }
 
-// intern returns the number of a name, which is added if it is new.
+// intern returns the number of a name. A new name is added.
 func (g *graphFile) intern(s string) (int32, error) {
 	if n, ok := g.number[s]; ok {
 		return n, nil
@@ -154,11 +154,11 @@ func (g *graphFile) resolve(address string) string {
 	return name
 }
 
-// web numbers the pages in the order of the file. After them come the names that have labels
-// but no links, which are pages too, sorted.
+// web returns the web. It numbers the pages in the order of the file, and then, sorted, the names
+// that have labels but no links: these are pages, too.
 func (g *graphFile) web() (*Web, error) {
-	number := make([]int32, len(g.names)) // by name: the page
-	var pages []int32                     // the name of each
+	number := make([]int32, len(g.names)) // the page of each name
+	var pages []int32                     // the name of each page
 	for i, r := range g.rows {
 		number[i] = judge.None
 		if r.page {

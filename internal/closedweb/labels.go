@@ -13,26 +13,26 @@ import (
 	"spoor/internal/judge"
 )
 
-// maxLabelLine bounds a line of labels, in bytes.
+// maxLabelLine is the maximum length of a line of labels, in bytes.
 const maxLabelLine = 1 << 20
 
-// Labels records which pages of a web have a label.
+// Labels holds a verdict for each page of a web: whether it has a given label.
 type Labels struct {
-	Lines   int // that were read
-	Unknown int // of these, lines about pages outside the web
+	Lines   int // number of lines that were read
+	Unknown int // how many of these are about pages outside the web
 
 	label    string
 	web      *Web
-	verdicts []Verdict      // by page
-	count    map[string]int // by label
+	verdicts []Verdict      // of each page
+	count    map[string]int // number of lines with each label
 }
 
-// NewLabels returns labels of w that say nothing yet.
+// NewLabels returns labels of w, in which all pages are unlabelled.
 func NewLabels(w *Web, label string) *Labels {
 	return &Labels{label: label, web: w, verdicts: make([]Verdict, w.Len()), count: map[string]int{}}
 }
 
-// Labels returns the labels that the web was read with: those of a graph file.
+// Labels returns the labels in the graph file that the web was read from.
 func (w *Web) Labels(label string) *Labels {
 	l := NewLabels(w, label)
 	for _, of := range w.labelled {
@@ -41,8 +41,8 @@ func (w *Web) Labels(label string) *Labels {
 	return l
 }
 
-// add adds the labels of a page, or of an address outside the web. A page that has the
-// label keeps it when another address of the page does not.
+// add adds the labels of a page, or of an address outside the web. A page is relevant if any of
+// its addresses has the label.
 func (l *Labels) add(page int32, labels []string) {
 	l.Lines++
 	for _, name := range labels {
@@ -59,8 +59,8 @@ func (l *Labels) add(page int32, labels []string) {
 	l.verdicts[page] = max(l.verdicts[page], v)
 }
 
-// Verdict returns Relevant if the page has the label, Irrelevant if it has other labels or
-// an empty list of them, and Unlabelled if nothing is said about it.
+// Verdict returns Relevant if the page has the label, Irrelevant if it has other labels or an
+// empty list of labels, and Unlabelled if no line is about the page.
 func (l *Labels) Verdict(page int32) Verdict {
 	if page == judge.None {
 		return Unlabelled
@@ -68,7 +68,7 @@ func (l *Labels) Verdict(page int32) Verdict {
 	return l.verdicts[page]
 }
 
-// Apply marks the relevant pages of the web. It is an error if no line has the label.
+// Apply marks the relevant pages of the web. It returns an error if no line has the label.
 func (l *Labels) Apply() error {
 	if err := l.check(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (l *Labels) Apply() error {
 	return nil
 }
 
-// check returns an error that lists the labels if none of them is the one wanted.
+// check returns an error that lists the existing labels, if no line has the label.
 func (l *Labels) check() error {
 	if l.count[l.label] > 0 {
 		return nil

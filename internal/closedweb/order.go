@@ -9,14 +9,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// ErrNoVerdict is returned for a record without a verdict, where only relevant pages count.
+// ErrNoVerdict is returned for a record without a verdict, if OnlyRelevant is set.
 var ErrNoVerdict = errors.New("a record has no verdict")
 
 // An OrderReader reads the records of crawls and returns the order in which each crawl fetched
 // its pages, as numbers for [judge.Overlap]. A page has the same number in all orders. The zero
 // value is ready to use.
 type OrderReader struct {
-	OnlyRelevant bool // count only the pages with the verdict "relevant"
+	OnlyRelevant bool // replace pages without the verdict "relevant" by [judge.None]
 
 	numbers Numbers
 }

@@ -16,10 +16,10 @@ import (
 // case, with single slashes, no trailing slash and no index page ("/A%20b//Index.html" is
 // "/a b"); and the query, unchanged. Scheme, user and fragment are ignored.
 //
-// A crawler could not use these names as identities, for servers distinguish "/A" from
-// "/a". They identify pages for the people who labelled them by hand, and in the graphs
-// made with these labels. Addresses are split as Python's urllib does, which those graphs
-// were made with. An address that cannot be split is its own name.
+// A crawler could not identify pages by these names, because servers distinguish "/A" from
+// "/a". But the people who labelled pages by hand used them, and so do the graphs made with
+// these labels. Addresses are split in the way of Python's urllib, with which these graphs
+// were made. If an address cannot be split, its name is the address itself.
 func PageName(address string) string {
 	address = strings.TrimFunc(address, isBlank)
 	address, _, _ = strings.Cut(address, "#")
@@ -62,7 +62,7 @@ func PageName(address string) string {
 	return hostAndPort(host) + lower(path) + query
 }
 
-// isHost reports whether brackets in a host, if there are any, hold an IPv6 address.
+// isHost reports whether a host has no brackets, or brackets around an IPv6 address.
 func isHost(s string) bool {
 	_, bracketed, opened := strings.Cut(s, "[")
 	if !opened {
@@ -92,7 +92,7 @@ func withoutScheme(address string) string {
 }
 
 // hostAndPort returns the authority of an address without user, in lower case. The port is
-// omitted unless it is a number other than 0, 80 and 443.
+// omitted if it is 0, 80, 443 or not a number.
 func hostAndPort(s string) string {
 	s = s[strings.LastIndexByte(s, '@')+1:]
 	host, port, _ := strings.Cut(s, ":")
@@ -118,7 +118,7 @@ func isIndexPage(name string) bool {
 }
 
 // unescape decodes the escapes of a path. Each run of ASCII characters and escapes is decoded
-// as UTF-8 by itself.
+// separately as UTF-8.
 func unescape(path string) string {
 	if !strings.Contains(path, "%") {
 		return path

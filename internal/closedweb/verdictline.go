@@ -10,9 +10,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// AppendVerdict appends to dst a line that holds a record as a JSON object, with the
-// verdict, unless it is NoVerdict, and the units of cost spent so far. They replace those
-// of an earlier judge, and come before the body, which stays last.
+// AppendVerdict appends to dst the record in line, as a JSON object on one line, with the
+// verdict (except NoVerdict) and the units of cost spent so far. These two members replace the
+// members of an earlier judge. The body stays last.
 func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
 	dst = append(dst, '{')
 	var bodies [][]byte
@@ -41,11 +41,11 @@ type Writer struct {
 
 	out       io.Writer
 	line      bytes.Buffer // the current record
-	w         *wire.Writer // which writes to line
+	w         *wire.Writer // writes to line
 	unwritten []byte
 }
 
-// flushSize is how many bytes of lines are written at once.
+// flushSize is the number of bytes from which lines are written.
 const flushSize = 64 << 10
 
 // NewWriter returns a Writer to out.

@@ -1,9 +1,9 @@
 // Package closedweb reads closed webs, and judges the records of crawls through them.
 //
-// A closed web is the pages of web archives, or of a graph file, the links between them,
-// and the labels that people gave the pages. Links that leave the web do not exist.
-// Package judge computes the measures; this package finds the page of each record and what
-// it has cost.
+// A closed web consists of the pages of web archives, or of a graph file, the links between
+// them, and the labels that people gave the pages. Links that leave the web are ignored.
+// Package judge computes the measures; this package finds the page and the cost of each
+// record.
 package closedweb
 
 import (
@@ -26,7 +26,7 @@ type Web struct {
 
 	find        func(address string) PageID
 	followFinal bool     // an unknown address of a record may be found by its final_url
-	labelled    []labels // of a graph file
+	labelled    []labels // the labels in a graph file
 }
 
 // labels are the labels of a page.
@@ -36,7 +36,7 @@ type labels struct {
 }
 
 // Find returns the page at an address. If the web has no such page, the Page of the result
-// is [judge.None], and its Key tells unknown pages apart.
+// is [judge.None], and its Key distinguishes unknown pages.
 func (w *Web) Find(address string) PageID { return w.find(address) }
 
 // FindRecord returns the page that a record is about.
@@ -51,10 +51,10 @@ func (w *Web) FindRecord(rec *wire.Record) PageID {
 	return id
 }
 
-// Seeds are the seeds of crawls of a web.
+// Seeds are seeds of crawls of a web.
 type Seeds struct {
 	Pages   []int32 // without duplicates
-	Unknown int     // addresses that are not in the web
+	Unknown int     // number of addresses that are not in the web
 	Digest  string  // 8 hexadecimal digits of the SHA-256 of the sorted addresses, one for each page
 }
 
@@ -88,7 +88,7 @@ func (w *Web) ReadSeeds(r *wire.Reader) (*Seeds, error) {
 	}
 }
 
-// Numbers numbers names from 0, in the order in which they are first seen.
+// Numbers assigns numbers to names, from 0 on, in the order in which it sees new names.
 type Numbers map[string]int32
 
 // Of returns the number of a name.
