@@ -1,5 +1,5 @@
-// Package comparison runs the crawls that a plan asks for, judges each by labels, and
-// collects the results in a directory:
+// Package comparison runs the crawls of a plan, judges each of them by labels, and collects
+// the results in a directory:
 //
 //	plan, inputs     the plan, and digests of everything else that the results depend on
 //	webs/            links to the archives, beside which indexes are written
@@ -40,9 +40,9 @@ import (
 type Comparison struct {
 	Plan     *Plan
 	Dir      string
-	Parallel int    // crawls at a time
+	Parallel int    // maximum number of crawls at a time
 	Crawl    string // the program scripts/crawl
-	Prefix   string // of the names of the commands
+	Prefix   string // prefix of the names of the commands
 	Say      func(format string, args ...any)
 
 	dir string // Dir, absolute
@@ -55,11 +55,11 @@ const (
 	timesFile = "times.json"
 )
 
-// keptFiles are the files of the run directory that are kept.
+// keptFiles are the files of run directories that are kept with the results.
 var keptFiles = []string{run.LogFile, run.StopReason, run.SettingsFile}
 
-// Run runs the crawls that are not done yet and writes the table of all to stdout. If ctx
-// is cancelled, the crawls are ended, and the next call resumes them.
+// Run runs the crawls that are not done yet and writes the table of all results to stdout. If
+// ctx is cancelled, it ends the running crawls; the next call resumes them.
 func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 	var err error
 	if c.dir, err = filepath.Abs(c.Dir); err != nil {
@@ -105,8 +105,8 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// checkInputs returns an error if the directory was begun with other inputs of the same
-// names, and records the inputs of the plan.
+// checkInputs returns an error if the results in the directory are from other inputs of the same
+// names. Otherwise it records the inputs of the plan.
 func (c *Comparison) checkInputs() error {
 	inputs := map[string]string{}
 	if b, err := atomicfile.ReadFile(c.path("inputs"), maxSmall); err == nil {
@@ -137,8 +137,8 @@ func (c *Comparison) checkInputs() error {
 	return errors.Join(atomicfile.WriteBytes(c.path("inputs"), append(b, '\n')), atomicfile.WriteBytes(c.path("plan"), plan))
 }
 
-// inputs returns what the results depend on, apart from the crawlers and the random seeds: the
-// digests of files, by name.
+// inputs returns a description of everything that the results depend on, except the crawlers and
+// the random seeds, by name: mostly digests of files.
 func (p *Plan) inputs() (map[string]string, error) {
 	in := map[string]string{"number of pages": fmt.Sprint(p.pages)}
 	files := map[string]string{}
@@ -209,7 +209,7 @@ func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
 	group.Wait()
 }
 
-// sumUp writes the results of the jobs that are done, their table, and their times.
+// sumUp writes the results of all finished jobs, their table, and their times.
 func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	var results, times bytes.Buffer
 	lines := json.NewEncoder(&results)
@@ -245,7 +245,7 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	if c.Plan.reference != "" {
 		args = append(args, "-reference", c.Plan.reference)
 	}
-	table, words, err := c.output(ctx, nil, "judge", append(args, file)...)
+	table, messages, err := c.output(ctx, nil, "judge", append(args, file)...)
 	if err != nil {
 		return fmt.Errorf("no table could be made of the results: %w", err)
 	}
@@ -255,8 +255,8 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	if _, err := stdout.Write(table); err != nil {
 		return err
 	}
-	if len(words) > 0 {
-		return fmt.Errorf("the table is not of all results:\n%s", words)
+	if len(messages) > 0 {
+		return fmt.Errorf("the table is not of all results:\n%s", messages)
 	}
 	if done < all {
 		return fmt.Errorf("%d of %d crawls failed: see above and %s/work; the same command tries them again", all-done, all, c.Dir)
@@ -272,7 +272,7 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// result returns the result of a job that is done.
+// result returns the result of a finished job.
 func (c *Comparison) result(j *job) (*judge.Result, error) {
 	dir := c.path("jobs", j.name)
 	b, err := atomicfile.ReadFile(filepath.Join(dir, judgeFile), maxSmall)

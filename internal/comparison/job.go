@@ -20,10 +20,10 @@ import (
 	"spoor/internal/run"
 )
 
-// patience is how long processes may take to end after SIGTERM.
+// patience is the time that processes have to end after SIGTERM.
 const patience = 10 * time.Second
 
-// command returns a program that ends, with all its children, when ctx is cancelled.
+// command returns a command that is ended, with all its children, when ctx is cancelled.
 func (c *Comparison) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	procgroup.Lead(cmd, syscall.SIGTERM)
@@ -32,19 +32,19 @@ func (c *Comparison) command(ctx context.Context, name string, args ...string) *
 }
 
 // output runs a command to its end and returns what it wrote to stdout and stderr.
-func (c *Comparison) output(ctx context.Context, stdin []byte, name string, args ...string) (out, words []byte, err error) {
+func (c *Comparison) output(ctx context.Context, stdin []byte, name string, args ...string) (out, messages []byte, err error) {
 	cmd := c.command(ctx, c.Prefix+name, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
-	err = start(ctx, cmd)
+	err = runToEnd(ctx, cmd)
 	if err != nil && stderr.Len() > 0 {
 		err = errors.New(strings.TrimSpace(stderr.String()))
 	}
 	return stdout.Bytes(), stderr.Bytes(), err
 }
 
-// start runs a program to its end. None of its children survives a cancelled ctx.
-func start(ctx context.Context, cmd *exec.Cmd) error {
+// runToEnd runs a command to its end. If ctx is cancelled, it also kills all children.
+func runToEnd(ctx context.Context, cmd *exec.Cmd) error {
 	err := cmd.Run()
 	if ctx.Err() != nil && cmd.Process != nil {
 		procgroup.Kill(cmd)
@@ -52,7 +52,7 @@ func start(ctx context.Context, cmd *exec.Cmd) error {
 	return err
 }
 
-// The files that jobs share.
+// The names of the files that jobs share.
 func (c *Comparison) archives(w *web) string { return c.path("webs", w.name) }
 func (c *Comparison) index(w *web) string    { return c.path("webs", w.name+".db") }
 func (c *Comparison) budgetFile(j *job) string {
@@ -66,8 +66,8 @@ func (c *Comparison) topicFile(j *job) string {
 	return c.path("topics", j.topic.name+"."+kind+".json")
 }
 
-// judging returns the flags of judge for a job.
-func (c *Comparison) judging(j *job) []string {
+// judgeFlags returns the flags of judge for a job.
+func (c *Comparison) judgeFlags(j *job) []string {
 	t := j.topic
 	args := []string{"-labels", t.web.labels, "-label", t.label, "-seeds", j.seeds}
 	if t.web.graph != "" {
@@ -81,7 +81,7 @@ func (c *Comparison) judging(j *job) []string {
 	return args
 }
 
-// prepare makes the files that a job shares with others.
+// prepare creates the files that a job shares with other jobs.
 func (c *Comparison) prepare(ctx context.Context, j *job) error {
 	w := j.topic.web
 	for _, file := range []struct {
@@ -90,7 +90,7 @@ func (c *Comparison) prepare(ctx context.Context, j *job) error {
 	}{
 		{c.archives(w), func(name string) error { return c.linkArchives(ctx, w.archive, name) }},
 		{c.topicFile(j), func(name string) error { return c.makeTopic(ctx, j, name) }},
-		{c.budgetFile(j), func(name string) error { return c.save(ctx, name, nil, "judge", append(c.judging(j), "-budget")...) }},
+		{c.budgetFile(j), func(name string) error { return c.save(ctx, name, nil, "judge", append(c.judgeFlags(j), "-budget")...) }},
 		{c.index(w), func(name string) error {
 			if j.crawler.track != "Q" {
 				return nil
@@ -112,7 +112,7 @@ func (c *Comparison) prepare(ctx context.Context, j *job) error {
 	return nil
 }
 
-// save writes what a command writes to stdout to a file.
+// save runs a command and writes its output to a file.
 func (c *Comparison) save(ctx context.Context, name string, stdin []byte, command string, args ...string) error {
 	out, _, err := c.output(ctx, stdin, command, args...)
 	if err != nil {
@@ -168,13 +168,13 @@ func (c *Comparison) makeTopic(ctx context.Context, j *job, name string) error {
 	return c.save(ctx, name, nil, "topic", args...)
 }
 
-// times are the time and the memory that a job took.
+// times holds the time and the memory that a job needed.
 type times struct {
 	Job     string  `json:"job"`
 	Seconds float64 `json:"seconds"`
 	User    float64 `json:"user"`
 	System  float64 `json:"system"`
-	Memory  int64   `json:"max_rss_kib,omitempty"` // of the largest process of the crawl; 0 if unknown
+	Memory  int64   `json:"max_rss_kib,omitempty"` // memory of the largest process of the crawl; 0 if unknown
 }
 
 func readTimes(name string) (t times, line []byte, err error) {
@@ -195,14 +195,13 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	if err := os.MkdirAll(work, 0o777); err != nil {
 		return "", err
 	}
-	// The programs inherit the log and so hold its lock, even if they survive a comparison that
-	// was killed.
+	// The commands inherit the log, and so keep it locked even if this process is killed.
 	log, err := atomicfile.OpenFile(filepath.Join(work, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return "", err
 	}
 	defer log.Close()
-	if err := c.await(ctx, j, log); err != nil {
+	if err := c.lockLog(ctx, j, log); err != nil {
 		return "", err
 	}
 	if err := errors.Join(os.RemoveAll(results), os.Mkdir(results, 0o777)); err != nil {
@@ -213,11 +212,11 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	if err != nil {
 		return "", err
 	}
-	judging := c.command(ctx, c.Prefix+"judge", append(c.judging(j), "-brief", "-tee", filepath.Join(results, orderFile),
+	judging := c.command(ctx, c.Prefix+"judge", append(c.judgeFlags(j), "-brief", "-tee", filepath.Join(results, orderFile),
 		"-summary", filepath.Join(results, judgeFile), string(crawled))...)
 	for _, cmd := range []*exec.Cmd{crawl, judging} {
 		cmd.Stderr = log
-		if err := start(ctx, cmd); err != nil {
+		if err := runToEnd(ctx, cmd); err != nil {
 			return "", failure(err, log)
 		}
 		t.User += cmd.ProcessState.UserTime().Seconds()
@@ -257,9 +256,9 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	return fmt.Sprintf("nAUC %s, %s, in %.3f s", nauc, r.Stop, t.Seconds), nil
 }
 
-// await acquires the lock of a job's log. If a killed comparison has left a crawl, it waits until
-// that has ended.
-func (c *Comparison) await(ctx context.Context, j *job, log *os.File) error {
+// lockLog acquires the lock of a job's log. If a killed comparison has left a crawl that still runs,
+// it waits until that crawl has ended.
+func (c *Comparison) lockLog(ctx context.Context, j *job, log *os.File) error {
 	for waited := false; ; waited = true {
 		err := lock.Try(log, true)
 		if !errors.Is(err, lock.ErrHeld) {
@@ -276,7 +275,7 @@ func (c *Comparison) await(ctx context.Context, j *job, log *os.File) error {
 	}
 }
 
-// failure describes a process that failed, with the end of its log.
+// failure returns the error for a process that failed with err, with the end of its log.
 func failure(err error, log *os.File) error {
 	status := err.Error()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() >= 0 {
@@ -287,7 +286,7 @@ func failure(err error, log *os.File) error {
 	return fmt.Errorf("failed with %s:\n  %s", status, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
-// crawl returns the program that begins or resumes the crawl of a job in dir.
+// crawl returns the command that begins or resumes the crawl of a job in dir.
 func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd, error) {
 	b, err := atomicfile.ReadFile(c.budgetFile(j), maxSmall)
 	if err != nil {
@@ -302,7 +301,7 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}
-	if j.crawler.evolve == "" && j.crawler.score == "" { // own commands may read to the end of the file
+	if j.crawler.evolve == "" && j.crawler.score == "" { // the commands of a plan may read their input to the end of the file
 		args = append(args, "-steady")
 	}
 	cmd := c.command(ctx, c.Crawl, args...)

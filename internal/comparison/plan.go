@@ -22,23 +22,23 @@ func (m Misuse) Error() string { return string(m) }
 
 func misusef(format string, args ...any) error { return Misuse(fmt.Sprintf(format, args...)) }
 
-// A Plan says what is compared.
+// A Plan describes the crawls to compare.
 type Plan struct {
 	file       string
 	data       string   // the directory of the files that the plan names
-	strategies []string // those of evolve
+	strategies []string // the strategies of evolve
 	webs       map[string]*web
 	topics     []*topic
 	seeds      [][2]string        // sets of seeds: a name, and a file with {topic} and {set} in its name
 	lacking    map[[2]string]bool // topics without a set of seeds: both names
-	evolve     map[string]string  // strategies by command
-	score      map[string]string  // commands in the place of score
+	evolve     map[string]string  // the command of each strategy that is a command
+	score      map[string]string  // the command in place of score, by name
 	crawlers   []crawler
 	chance     []int  // random seeds
-	pages      int    // 0 for what judge -budget says
+	pages      int    // budget of each crawl; 0: T of judge -budget
 	reference  string // "" for none
 	jobs       []*job
-	names      map[string]bool // the names that are taken, with their kinds, as "web webkb"
+	names      map[string]bool // the names that are in use, with their kinds, such as "web webkb"
 }
 
 // A web is an archived web.
@@ -55,18 +55,18 @@ type topic struct {
 // A crawler is a strategy with its flags, on a track.
 type crawler struct {
 	track    string // K, E or Q
-	name     string // the strategy and the flags as the plan gives them
+	name     string // the strategy and the flags, as in the plan
 	strategy string
-	flags    []string // of crawl
-	evolve   string   // the command of the strategy, "" for one of evolve
-	score    string   // the command in the place of score, "" for score
+	flags    []string // flags of crawl
+	evolve   string   // the command in place of evolve; "" for evolve
+	score    string   // the command in place of score; "" for score
 	prior    string   // a file, "" for none
 	scored   bool     // -score or -fitness was given
 }
 
 // A job is a crawl.
 type job struct {
-	name    string // of its directory
+	name    string // name of the directory
 	crawler *crawler
 	topic   *topic
 	set     string
@@ -101,8 +101,8 @@ var errForm = errors.New("not of this form")
 // maxSmall bounds plans, queries and the small files of a crawl, in bytes.
 const maxSmall = 64 << 20
 
-// ReadPlan reads a plan. The files that it names are in the directory data; strategies are
-// those that evolve has.
+// ReadPlan reads a plan. Names of files in the plan are relative to the directory data;
+// strategies are the strategies of evolve.
 func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 	b, err := atomicfile.ReadFile(file, maxSmall)
 	if err != nil {
@@ -130,8 +130,8 @@ func (p *Plan) Jobs() (names []string) {
 	return names
 }
 
-// Unsteered returns the names of the crawlers with scores or a measure of the plan's that do not steer
-// them, because their strategies are among unscored.
+// Unsteered returns the names of the crawlers for which the plan has a score command or a measure that
+// does not steer them, because their strategies are among unscored.
 func (p *Plan) Unsteered(unscored []string) (names []string) {
 	for _, c := range p.crawlers {
 		if c.scored && c.evolve == "" && slices.Contains(unscored, c.strategy) && !slices.Contains(names, c.name) {
@@ -173,7 +173,7 @@ func (p *Plan) readLine(line string) error {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
-// addName returns an error if a name cannot become part of file names, or is taken.
+// addName adds a name. It returns an error if the name cannot be part of a file name, or is in use.
 func (p *Plan) addName(what, name string) error {
 	key := what + " " + name
 	switch {
@@ -186,7 +186,8 @@ func (p *Plan) addName(what, name string) error {
 	return nil
 }
 
-// locate makes the names of files absolute. Empty names stay empty.
+// locate makes the names of files absolute, and checks that the files can be read. Empty names stay
+// empty.
 func (p *Plan) locate(names ...*string) error {
 	for _, name := range names {
 		if *name == "" {
@@ -196,7 +197,7 @@ func (p *Plan) locate(names ...*string) error {
 			*name = filepath.Join(p.data, *name)
 		}
 		info, err := os.Stat(*name)
-		if err == nil && !info.IsDir() { // a directory may be of archives
+		if err == nil && !info.IsDir() { // a directory may contain archives
 			var f *os.File
 			if f, err = atomicfile.OpenFile(*name, os.O_RDONLY, 0); err == nil {
 				f.Close()
@@ -246,7 +247,7 @@ func (p *Plan) readSeeds(words []string) error {
 	return nil
 }
 
-// readLacking reads which sets of seeds a topic lacks.
+// readLacking reads the sets of seeds that a topic does not have.
 func (p *Plan) readLacking(words []string) error {
 	if !p.names["topic "+words[0]] {
 		return fmt.Errorf("topic %s is not defined above this line", words[0])
@@ -358,7 +359,7 @@ func (p *Plan) readTrack(words []string) error {
 
 var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._=-]`)
 
-// listJobs completes the plan.
+// listJobs checks the plan as a whole, and lists its jobs.
 func (p *Plan) listJobs() error {
 	if len(p.topics) == 0 || len(p.seeds) == 0 || len(p.crawlers) == 0 {
 		return errors.New("a plan needs a web, a topic, seeds and a track (compare -h tells more)")

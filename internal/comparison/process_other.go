@@ -4,5 +4,5 @@ package comparison
 
 import "os"
 
-// maxRSS returns 0: it is unknown.
+// maxRSS returns 0, because the memory is unknown.
 func maxRSS(*os.ProcessState) int64 { return 0 }
