@@ -1,4 +1,4 @@
-// Package collection makes WACZ files of archives, with a list of the pages in them.
+// Package collection packs archives into WACZ files, with a list of the pages in them.
 package collection
 
 import (
@@ -23,32 +23,32 @@ type Options struct {
 	// Scored, if not nil, calls f with the records of the pages to list. If it is nil, all
 	// HTML pages with status 200 are listed.
 	Scored   func(f func(*wire.Record) error) error
-	Relevant bool                 // pack only relevant pages, and what belongs to them
+	Relevant bool                 // pack only relevant pages, with the redirects to them
 	NotFound func(*wire.Record)   // called for each page that the archives do not hold
 	Index    archive.IndexOptions // used only if Scored is set
 }
 
-// A Result counts what [Write] did.
+// A Result holds the counts of a call of [Write].
 type Result struct {
-	Archives    int64 // packed
-	Records     int64 // read
-	Pages       int64 // listed
+	Archives    int64 // packed archives
+	Records     int64 // records that were read from the archives
+	Pages       int64 // listed pages
 	Duplicates  int64 // records of pages that were listed already
-	NotRelevant int64 // records left out by Relevant
-	Bytes       int64 // of the WACZ file
+	NotRelevant int64 // scored records that are not relevant, with Options.Relevant
+	Bytes       int64 // size of the WACZ file
 }
 
-// A writer is a call of Write.
+// A writer holds the state of a call of Write.
 type writer struct {
 	Options
 	Result
 	packer    *archive.Packer
 	replay    *archive.Replay    // used only if Scored is set
-	selection *archive.Selection // with Relevant
-	listed    int64              // calls of packer.Page
+	selection *archive.Selection // nil without Relevant
+	listed    int64              // number of calls of packer.Page
 }
 
-// Write writes a WACZ file to w. The result is not complete if there is an error.
+// Write writes a WACZ file to w. If it returns an error, the counts are not complete.
 func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
 	c := &writer{Options: o, packer: archive.NewPacker(w, o.PackOptions)}
 	defer c.packer.Abort()
@@ -83,7 +83,7 @@ func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
 	return c.Result, err
 }
 
-// packArchives packs the archives, or the records that are selected.
+// packArchives packs the archives or, with Relevant, the selected records.
 func (c *writer) packArchives(ctx context.Context) error {
 	for v, err := range archive.Volumes(c.Options.Archives, nil) {
 		switch _, fault := errors.AsType[*archive.FormatError](err); {
@@ -106,8 +106,8 @@ func (c *writer) packArchives(ctx context.Context) error {
 	return nil
 }
 
-// listScored lists and selects the pages of the scored records. It is an error if no page is
-// found.
+// listScored lists and selects the pages of the scored records. It returns an error if the
+// archives hold none of them.
 func (c *writer) listScored() error {
 	var wanted, found int64
 	err := c.Scored(func(rec *wire.Record) error {
@@ -116,7 +116,7 @@ func (c *writer) listScored() error {
 			return nil
 		}
 		wanted++
-		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // if there is no date, the place or the digest must match
+		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // without a date, the offset or the digest must match
 		capture, ok := c.replay.Find(archive.Trace{URL: URL(rec), Time: date, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
 		if !ok {
 			c.NotFound(rec)
@@ -170,7 +170,7 @@ func (c *writer) listRecord(rec *wire.Record) error {
 
 // listHTML lists all HTML pages with status 200.
 func (c *writer) listHTML(ctx context.Context) error {
-	const maxHead = 64 << 10 // bytes of a page that are read for its title
+	const maxHead = 64 << 10 // number of bytes of a page that are searched for its title
 	extractor := page.NewExtractor()
 	html := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
 	for found, err := range archive.All(c.Options.Archives, html, archive.Limits{}) {
@@ -179,7 +179,7 @@ func (c *writer) listHTML(ctx context.Context) error {
 		}
 		if found == nil {
 			if _, fault := errors.AsType[*archive.FormatError](err); fault {
-				continue // was reported when its archive was packed
+				continue // the error was reported when the archive was packed
 			}
 			return err
 		}

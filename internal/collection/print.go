@@ -22,21 +22,21 @@ type Printer struct {
 	Pick    archive.Pick
 	Index   archive.IndexOptions
 
-	// Fault is called for each error of opening a volume. If it returns true, the error is a
-	// fault of the archive and the next volume follows; otherwise the error is returned.
+	// Fault is called for each error of opening a volume. If it returns true, the archive is
+	// damaged, and the next volume follows; otherwise the Printer returns the error.
 	Fault func(path string, err error) bool
 }
 
-// ErrSeveralFiles is returned for an offset in more than one file.
+// ErrSeveralFiles is returned if an offset is given with more than one file.
 var ErrSeveralFiles = errors.New("an offset is the position in one file")
 
-// URL prints the capture of a canonical URL that is picked.
+// URL prints the capture of a canonical URL that Pick selects.
 func (c *Printer) URL(url string, files []string) error {
 	return c.url(url, files, func(*archive.Capture) bool { return true })
 }
 
-// maxBody limits how much of a body is decoded, in bytes; decoding takes about four times as
-// much memory.
+// maxBody is the maximum number of bytes of a body that are decoded. Decoding needs about four
+// times as much memory.
 const maxBody = 128 << 20
 
 // url prints the first capture of a canonical URL that matches.
@@ -71,7 +71,7 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 	return fmt.Errorf("%w: %s", archive.ErrNotArchived, url)
 }
 
-// Offset prints the record at an offset of the only file.
+// Offset prints the record at an offset. There must be only one file.
 func (c *Printer) Offset(offset int64, files []string) error {
 	volumes, faults := 0, int64(0)
 	for v, err := range archive.Volumes(files, nil) {
@@ -89,7 +89,7 @@ func (c *Printer) Offset(offset int64, files []string) error {
 	}
 	for v, err := range archive.Volumes(files, nil) {
 		if err != nil {
-			continue // was reported above
+			continue // the error was reported above
 		}
 		rec, err := v.At(offset, 0)
 		if err != nil {
@@ -103,7 +103,7 @@ func (c *Printer) Offset(offset int64, files []string) error {
 	return nil
 }
 
-// volumeRecord prints a record of a volume. The body of a revisit is in another record.
+// volumeRecord prints a record of a volume. For a revisit it looks up the body in another record.
 func (c *Printer) volumeRecord(v *archive.Volume, rec *archive.Record, files []string) error {
 	kind := rec.Type()
 	isHTTP := strings.HasPrefix(rec.Header.Get("Content-Type"), "application/http")
@@ -141,7 +141,7 @@ func (c *Printer) archived(v *archive.Volume, rec *archive.Record) error {
 	return rec.Close()
 }
 
-// response prints a response, and returns the error of decoding it.
+// response prints a response. It returns err, the error of decoding it, with a hint.
 func (c *Printer) response(r *archive.Response, err error) error {
 	if c.Headers {
 		fmt.Fprintf(c.W, "%s %d %s\r\n", r.Proto, r.StatusCode, r.Reason)
