@@ -9,18 +9,18 @@ import (
 	"spoor/internal/wire"
 )
 
-// MaxText bounds what measures read of one text, in bytes.
+// MaxText is the maximum number of bytes of a text that measures read.
 const MaxText = 4 << 20
 
 // Examples are example pages of one kind, positive or negative.
 type Examples struct {
 	Pages []fitness.Page
-	Size  int // bytes of all texts
+	Size  int // total size of the texts, in bytes
 
 	urls map[string]bool
 }
 
-// Add copies the page of a record, or returns the reason why it is no example.
+// Add copies the page of a record. It returns "", or the reason why the page is not an example.
 func (e *Examples) Add(rec *wire.Record) (reason string) {
 	switch {
 	case rec.URL == "":
@@ -38,7 +38,7 @@ func (e *Examples) Add(rec *wire.Record) (reason string) {
 	}
 	p := Page(rec, nil)
 	for _, s := range []*string{&p.URL, &p.Title, &p.Anchors, &p.Description, &p.Keywords, &p.Text} {
-		*s = strings.Clone((*s)[:min(len(*s), MaxText)]) // the record's memory is reused
+		*s = strings.Clone((*s)[:min(len(*s), MaxText)]) // the memory of the record is reused
 		e.Size += len(*s)
 	}
 	for i, l := range p.Links {
@@ -53,10 +53,10 @@ func (e *Examples) Add(rec *wire.Record) (reason string) {
 	return ""
 }
 
-// NotParsed is the reason that [Examples.Add] gives for a page without words that has a body.
+// NotParsed is the reason that [Examples.Add] returns for a page that has a body, but no words.
 const NotParsed = "not parsed"
 
-// Shared returns the address of a page that is in both, "" if there is none.
+// Shared returns the address of a page that is in e and other, "" if there is none.
 func (e *Examples) Shared(other *Examples) string {
 	for _, p := range e.Pages {
 		if other.urls[p.URL] {
@@ -66,7 +66,7 @@ func (e *Examples) Shared(other *Examples) string {
 	return ""
 }
 
-// topicPages returns the pages as package topic reads them.
+// topicPages converts the pages for package topic.
 func (e *Examples) topicPages() []topic.Page {
 	pages := make([]topic.Page, len(e.Pages))
 	for i, p := range e.Pages {
@@ -75,13 +75,13 @@ func (e *Examples) topicPages() []topic.Page {
 	return pages
 }
 
-// LearnBackground makes the background of t from pages, see [topic.Topic.LearnBackground].
+// LearnBackground computes the background of t from pages; see [topic.Topic.LearnBackground].
 func LearnBackground(t *topic.Topic, pages *Examples) error {
 	return t.LearnBackground(pages.topicPages())
 }
 
-// Learn makes the sections of t from the examples, with a classifier if there are negative
-// ones. It returns how the classifier was trained, nil if there is none.
+// Learn computes the sections of t from the examples. If there are negative examples, it trains a
+// classifier and returns its model; otherwise it returns nil.
 func Learn(t *topic.Topic, positive, negative *Examples, o topic.LearnOptions) (*fitness.Model, error) {
 	if err := t.Learn(positive.topicPages(), negative.topicPages(), o); err != nil {
 		return nil, err

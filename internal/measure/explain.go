@@ -15,13 +15,13 @@ import (
 // An Explainer prints, for people to read, why a page has its scores.
 type Explainer struct {
 	Set       *Set
-	Threshold *float64 // of the topic, for the first measure; nil for the measure's own
-	N         int      // how many reasons of a measure, and links, are printed at most
+	Threshold *float64 // threshold of the topic for the first measure; nil for the default of the measure
+	N         int      // maximum number of reasons of a measure, and of links, to print
 	Out       io.Writer
 }
 
-// Explain explains the scores of a record, and reports whether the record holds a page that has
-// been parsed.
+// Explain prints an explanation of the scores of a record. It reports whether the record holds a
+// parsed page.
 func (e *Explainer) Explain(rec *wire.Record) bool {
 	fmt.Fprintln(e.Out, clean(rec.URL))
 	if rec.FinalURL != "" && rec.FinalURL != rec.URL {
@@ -86,8 +86,8 @@ func (e *Explainer) measure(m *Measure, first bool, r *fitness.Reading) {
 	}
 }
 
-// links prints the links with the highest predicted scores by the first measure, without
-// those whose prediction is 0.
+// links prints the links to which the first measure gives the highest predicted scores. It omits
+// links whose prediction is 0.
 func (e *Explainer) links(rec *wire.Record) {
 	type promise struct {
 		*wire.Link

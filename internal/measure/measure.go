@@ -1,4 +1,4 @@
-// Package measure makes the measures of package fitness from a topic file, and applies them
+// Package measure creates the measures of package fitness from a topic file, and applies them
 // to records. It also learns topics from records, and explains scores.
 package measure
 
@@ -22,7 +22,7 @@ type Options struct {
 }
 
 // ParseOptions returns the options for the values of the flags -norm and -compat. The papers
-// have only one norm.
+// have only the norm "topic".
 func ParseOptions(norm string, compat bool) (Options, error) {
 	switch {
 	case norm == "topic":
@@ -41,7 +41,7 @@ type Measure struct {
 	Name string
 }
 
-// A Set is a list of measures with the same target, which reads a page once for all of them.
+// A Set is a list of measures with the same target. The target reads a page once for all of them.
 type Set struct {
 	Target   *fitness.Target
 	Measures []Measure
@@ -51,7 +51,7 @@ type Set struct {
 var kinds = [...]struct {
 	name string
 	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
-	all  bool // whether it counts all words, not only those of the topic
+	all  bool // the measure counts all words, not only the words of the topic
 }{
 	{"vsm", vsm, false},
 	{"weighttable", symbiosis, false},
@@ -72,7 +72,8 @@ func Names() []string {
 }
 
 // Choose returns the names in a comma-separated list, as [Parse] does. For an empty list it returns
-// the default: bm25 or, if that cannot be used with the topic or ignores the norm, vsm.
+// the default: vsm if the topic has no statistics for bm25 or the norm is page, which bm25 ignores;
+// otherwise bm25.
 func Choose(list string, t *topic.Topic, o Options) ([]string, error) {
 	if list != "" {
 		return Parse(list)
@@ -98,9 +99,9 @@ func Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// New makes the measures with these names, which [Parse] has checked, for t. It is an error if
-// t lacks a section that one of them needs; the error names the option of the topic command
-// that makes it.
+// New creates the measures with these names for t. The names must be names that [Parse] returns. If
+// t lacks a section that a measure needs, the error names the option of the topic command that
+// adds the section.
 func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -141,8 +142,8 @@ func vsm(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, er
 	return v, nil
 }
 
-// symbiosis returns the measure with the table of Wilson et al. Its entries for the query's words
-// take precedence over those made from pages, which may have another weight.
+// symbiosis returns the measure with the table of Wilson et al. If a word of the query is also in
+// pages, the entry from the query is used; the entry from pages may have another weight.
 func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	seen := make(map[string]bool)
 	var table []fitness.Entry
@@ -174,8 +175,7 @@ func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measu
 	return w, nil
 }
 
-// tunnel returns the measure with the table of Pal et al., which has no entries made from the
-// query.
+// tunnel returns the measure with the table of Pal et al., without the entries from the query.
 func tunnel(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	var table []fitness.Entry
 	for _, e := range t.Table {
@@ -207,9 +207,9 @@ func bm25(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, e
 }
 
 // bm25Statistics returns the statistics of the example pages or, if there are none, of the
-// background. The background counts single words: the frequency of an expression is that of its
-// rarest word, an upper bound; a word that the background does not have counts as occurring in no
-// page.
+// background. The background has document frequencies of single words only. For an expression, the
+// frequency of its rarest word is used, which is an upper bound. For a word that is not in the
+// background, the frequency is 0.
 func bm25Statistics(t *topic.Topic) (fitness.Statistics, error) {
 	if t.Statistics != nil {
 		s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}
@@ -270,12 +270,13 @@ func classifier(t *topic.Topic, target *fitness.Target, _ Options) (fitness.Meas
 	return fitness.NewClassifier(target, &m)
 }
 
-// lacking returns an error that names the option of the topic command that makes a section.
+// lacking returns the error for a missing section. It names the option of the topic command that
+// adds the section.
 func lacking(section, option string) error {
 	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, from example pages as parse writes them", section, option)
 }
 
-// Failed reports whether a record is about a failure: its text is then not that of the page.
+// Failed reports whether a record is about a failure. Its text, if any, is not the text of the page.
 func Failed(rec *wire.Record) bool {
 	return rec.Error != "" || rec.StatusCode != 0 && rec.StatusCode/100 != 2
 }
@@ -285,8 +286,8 @@ func Unparsed(rec *wire.Record) bool {
 	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
 }
 
-// Page returns the parts of a record that measures read. It shares the record's strings, and
-// appends the links to links.
+// Page returns the parts of a record that measures read. It shares the strings of the record, and
+// appends the addresses of the links to links.
 func Page(rec *wire.Record, links []string) fitness.Page {
 	for i := range rec.Links {
 		links = append(links, rec.Links[i].URL)
