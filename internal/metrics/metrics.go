@@ -1,5 +1,5 @@
-// Package metrics writes how far crawls have come in the text format of Prometheus, from their run
-// directories. It changes nothing there, so the crawls may be running.
+// Package metrics writes the progress of crawls, from their run directories, in the text format of
+// Prometheus. It does not change the directories, so the crawls may be running.
 package metrics
 
 import (
@@ -24,14 +24,14 @@ import (
 	"spoor/internal/run"
 )
 
-// A Crawl is a crawl and the value of its label run.
+// A Crawl is a crawl. Name is the value of the label run of its metrics.
 type Crawl struct {
 	Name string
 	Dirs run.Dirs
 }
 
-// Write writes the metrics of the crawls at the time now, which decides which hosts are held. It calls
-// failed with the crawls that could not be read, and writes the others.
+// Write writes the metrics of the crawls. The number of held hosts is for the time now. Write calls failed
+// for each crawl that cannot be read, and writes the others.
 func Write(w io.Writer, crawls []Crawl, now time.Time, failed func(name string, err error)) error {
 	var f families
 	for i := range crawls {
@@ -47,13 +47,13 @@ func Write(w io.Writer, crawls []Crawl, now time.Time, failed func(name string, 
 	return nil
 }
 
-// families are metrics in the order of their first use.
+// families holds metrics in the order of their first use.
 type families struct {
 	list []*dto.MetricFamily
 	run  string
 }
 
-// counter adds a value of a counter. Labels are names and values by turns.
+// counter adds a value of a counter. labels holds names and values in turn.
 func (f *families) counter(name, help string, value float64, labels ...string) {
 	m := f.metric(name, help, dto.MetricType_COUNTER, labels)
 	m.Counter = &dto.Counter{Value: &value}
@@ -99,12 +99,12 @@ func (f *families) add(c *Crawl, now time.Time) error {
 		return err
 	}
 	f.run = c.Name
-	f.counter("spoor_fetched_pages_total", "Fetched pages, with failures and repetitions, and the cost of queries.", float64(t.Fetched))
-	f.counter("spoor_failed_pages_total", "Fetches that gave no page: errors, and statuses other than 2xx.", float64(t.Failed))
-	f.counter("spoor_relevant_pages_total", "Pages that are relevant by the stage score.", float64(t.Relevant))
-	f.counter("spoor_needs_browser_pages_total", "Pages whose text scripts would make.", float64(t.NeedsBrowser))
+	f.counter("spoor_fetched_pages_total", "Total cost: fetched pages, including failures and repetitions, and the cost of queries.", float64(t.Fetched))
+	f.counter("spoor_failed_pages_total", "Fetches without a page: errors, and statuses other than 2xx.", float64(t.Failed))
+	f.counter("spoor_relevant_pages_total", "Pages that the stage score marked as relevant.", float64(t.Relevant))
+	f.counter("spoor_needs_browser_pages_total", "Pages that need a browser, because scripts produce their text.", float64(t.NeedsBrowser))
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
-		f.counter("spoor_errors_total", "Addresses that gave no page, by the error of their record.", float64(t.Errors[kind]), "error", kind)
+		f.counter("spoor_errors_total", "Addresses whose record has an error, by error.", float64(t.Errors[kind]), "error", kind)
 	}
 	for _, operator := range slices.Sorted(maps.Keys(t.Operators)) {
 		f.counter("spoor_operator_pages_total", "Fetched pages by the operator that chose them.", float64(t.Operators[operator].Cost), "operator", operator)
@@ -112,19 +112,19 @@ func (f *families) add(c *Crawl, now time.Time) error {
 	for _, operator := range slices.Sorted(maps.Keys(t.Operators)) {
 		f.counter("spoor_operator_relevant_pages_total", "Relevant pages by the operator that chose them.", float64(t.Operators[operator].Relevant), "operator", operator)
 	}
-	f.counter("spoor_seconds_total", "Time of all generations, in seconds.", t.Seconds)
-	f.gauge("spoor_pages_budget", "Pages after which the crawl ends.", float64(s.Pages))
-	f.gauge("spoor_generation", "The last committed generation.", float64(t.Generation))
-	f.gauge("spoor_generation_seconds", "Time of that generation.", float64(t.Last.Seconds))
-	f.gauge("spoor_generation_fetched_pages", "Fetched pages of that generation.", float64(t.Last.Cost))
-	f.gauge("spoor_generation_relevant_pages", "Relevant pages of that generation.", float64(t.Last.Relevant))
-	f.gauge("spoor_known_addresses", "Addresses that the frontier knows.", float64(t.Last.URLs))
-	f.gauge("spoor_waiting_addresses", "Those that wait.", float64(t.Last.Waiting))
-	f.gauge("spoor_hosts", "Hosts with a fetched page.", float64(t.Last.Hosts))
+	f.counter("spoor_seconds_total", "Duration of all generations, in seconds.", t.Seconds)
+	f.gauge("spoor_pages_budget", "Number of fetched pages at which the crawl ends.", float64(s.Pages))
+	f.gauge("spoor_generation", "Number of the last committed generation.", float64(t.Generation))
+	f.gauge("spoor_generation_seconds", "Duration of the last committed generation, in seconds.", float64(t.Last.Seconds))
+	f.gauge("spoor_generation_fetched_pages", "Fetched pages of the last committed generation.", float64(t.Last.Cost))
+	f.gauge("spoor_generation_relevant_pages", "Relevant pages of the last committed generation.", float64(t.Last.Relevant))
+	f.gauge("spoor_known_addresses", "Addresses in the frontier.", float64(t.Last.URLs))
+	f.gauge("spoor_waiting_addresses", "Addresses in the frontier that wait to be fetched.", float64(t.Last.Waiting))
+	f.gauge("spoor_hosts", "Hosts from which a page was fetched.", float64(t.Last.Hosts))
 	return f.addFiles(c.Dirs, now)
 }
 
-// addFiles adds what the files of the run directory say.
+// addFiles adds the metrics that are computed from other files of the run directories.
 func (f *families) addFiles(ds run.Dirs, now time.Time) error {
 	held := 0
 	for _, name := range ds.Files(filepath.Join("fetch", "polite.ndjson")) {
@@ -134,7 +134,7 @@ func (f *families) addFiles(ds run.Dirs, now time.Time) error {
 		}
 		held += n
 	}
-	f.gauge("spoor_held_hosts", "Hosts that are not asked now, because they failed or wanted a longer pause.", float64(held))
+	f.gauge("spoor_held_hosts", "Hosts that are not requested now, because they failed or requested a longer pause.", float64(held))
 	list, _, err := ds.List()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -145,20 +145,20 @@ func (f *families) addFiles(ds run.Dirs, now time.Time) error {
 			commit = max(commit, float64(info.ModTime().UnixMilli())/1000)
 		}
 	}
-	f.gauge("spoor_last_commit_timestamp_seconds", "When the last generation was committed; 0 if none is.", commit)
+	f.gauge("spoor_last_commit_timestamp_seconds", "Time of the last commit of a generation, in seconds since 1970; 0 if there is none.", commit)
 	files, bytes, err := captures(ds)
 	if err != nil {
 		return err
 	}
 	f.gauge("spoor_capture_files", "WARC files in the run directory.", float64(files))
-	f.gauge("spoor_capture_bytes", "Size of these files.", float64(bytes))
+	f.gauge("spoor_capture_bytes", "Size of the WARC files in the run directory, in bytes.", float64(bytes))
 	log := int64(0)
 	for _, name := range ds.Files(run.StagesLog) {
 		if info, err := os.Stat(name); err == nil {
 			log += info.Size()
 		}
 	}
-	f.gauge("spoor_log_bytes", "Size of stages.log.", float64(log))
+	f.gauge("spoor_log_bytes", "Size of stages.log, in bytes.", float64(log))
 	ended, reason := 0.0, ""
 	for _, name := range ds.Files(run.StopReason) {
 		b, err := atomicfile.ReadFile(name, 1024)
@@ -167,11 +167,11 @@ func (f *families) addFiles(ds run.Dirs, now time.Time) error {
 		}
 		ended, reason = 1, strings.TrimSpace(string(b))
 	}
-	f.gauge("spoor_ended", "Whether the crawl has ended, and why.", ended, "reason", reason)
+	f.gauge("spoor_ended", "1 if the crawl has ended, otherwise 0; the label reason says why it ended.", ended, "reason", reason)
 	return nil
 }
 
-// captures counts the WARC files. Some may be moved away meanwhile.
+// captures returns the number and total size of the WARC files. Files may be moved away meanwhile.
 func captures(ds run.Dirs) (files int, bytes int64, err error) {
 	for _, dir := range ds.Files("warc") {
 		entries, err := os.ReadDir(dir)
@@ -179,7 +179,7 @@ func captures(ds run.Dirs) (files int, bytes int64, err error) {
 			return 0, 0, err
 		}
 		for _, e := range entries {
-			if !archive.IsName(e.Name()) { // an index beside it has the name of its archive, and another ending
+			if !archive.IsName(e.Name()) { // an index has the name of its archive with another ending
 				continue
 			}
 			if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
@@ -191,7 +191,7 @@ func captures(ds run.Dirs) (files int, bytes int64, err error) {
 	return files, bytes, nil
 }
 
-// heldHosts counts the hosts that a stored state of fetch holds at the time now.
+// heldHosts returns the number of hosts that are held at the time now, in a stored state of fetch.
 func heldHosts(name string, now time.Time) (int, error) {
 	f, err := atomicfile.OpenFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
