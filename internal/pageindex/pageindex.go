@@ -1,5 +1,4 @@
-// Package pageindex makes a full-text index of the pages of web archives, and keeps it up
-// to date.
+// Package pageindex creates full-text indexes of the pages of web archives, and updates them.
 package pageindex
 
 import (
@@ -25,31 +24,31 @@ import (
 	"spoor/internal/search"
 )
 
-// Pages are added to the index in batches of this many pages, or fewer if their bodies have
-// together this many bytes.
+// Pages are added to the index in batches. A batch ends after batchPages pages, or when the bodies
+// of its pages exceed batchBytes.
 const (
 	batchPages = 1000
 	batchBytes = 32 << 20
 )
 
-// maxText bounds the text of a page that is indexed, in bytes.
+// maxText is the maximum number of bytes of the text of a page that are indexed.
 const maxText = 1 << 20
 
-// Options are functions that are called while an index is brought up to date. Each may be nil.
+// Options are functions that are called while an index is updated. Each may be nil.
 type Options struct {
-	// Waiting is called if another process is bringing the index up to date.
+	// Waiting is called if another process is updating the index, before Open waits for it.
 	Waiting func(lockFile string)
 
 	// BadRecord is called for each part of an archive that cannot be read and is left out.
 	BadRecord func(archive string, err error)
 
-	// Updated is called with the numbers of archives that were read and of pages that were
-	// added, unless the index was up to date.
+	// Updated is called after an update with the number of archives that were read and of pages
+	// that were added. It is not called if the index was up to date.
 	Updated func(archives int, pages int64)
 }
 
-// Open opens the index in a file, and brings it up to date with archives if there are any:
-// files, directories and patterns. The file is created if there are archives.
+// Open opens the index in a file. If archives (files, directories and patterns) are given, it
+// creates the file if necessary, and adds the pages that are missing in the index.
 func Open(name string, archives []string, o Options) (*search.Index, error) {
 	if _, err := os.Stat(name); err != nil && len(archives) == 0 {
 		return nil, fmt.Errorf("opening the index: %w\nhint: -archive FILE creates it", err)
@@ -81,12 +80,12 @@ func existingFiles(names []string) ([]string, error) {
 	return paths, err
 }
 
-// An updater brings an index up to date.
+// An updater updates an index.
 type updater struct {
 	index *search.Index
 	Options
-	pages  int64 // that were added
-	faulty bool  // something could not be read
+	pages  int64 // number of pages that were added
+	faulty bool  // part of an archive could not be read
 }
 
 // update adds the pages of the archives that are not in the index.
@@ -124,7 +123,7 @@ func (u *updater) update(index string, paths []string) error {
 	return nil
 }
 
-// lock acquires the lock that other processes need to bring the index up to date.
+// lock acquires the lock that a process needs to update the index.
 func (u *updater) lock(name string) (unlock func() error, err error) {
 	f, err := atomicfile.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -143,8 +142,8 @@ func (u *updater) lock(name string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// state returns how far an archive has been read, and whether that is all of it. An archive
-// has the same name in the index while it is being written and afterwards.
+// state returns how much of an archive is in the index; fresh reports whether that is all of it.
+// The index stores an archive that is still being written under its final name.
 func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -167,7 +166,7 @@ const openSuffix = ".open"
 
 // archive adds the pages of one archive that are not in the index.
 func (u *updater) archive(path string) error {
-	a, fresh, err := u.state(path) // another process may have done it
+	a, fresh, err := u.state(path) // another process may have added it
 	if err != nil || fresh {
 		return err
 	}
@@ -201,8 +200,8 @@ func (u *updater) archive(path string) error {
 		if resume && b.end > 0 {
 			a.Done = base + b.end
 		}
-		// Until the archive is read to its end, the index stores an impossible size and time, so
-		// that the archive counts as changed.
+		// Until the archive is read to its end, the index stores an impossible size and time. So if
+		// this process is killed, the next update reads the rest of the archive.
 		a.Size, a.Modified = -1, time.Unix(0, 0)
 		if failed = b.failed; b.last && failed == nil {
 			a.Size, a.Modified = size, modified
@@ -218,14 +217,14 @@ func (u *updater) archive(path string) error {
 	return failed
 }
 
-// resumable reports whether reading an archive can continue where it ended: in a WARC
-// file each record can be read without those before it.
+// resumable reports whether an update can continue where an earlier one ended. This is possible in a
+// WARC file, because each record can be read without the records before it.
 func resumable(name string) bool {
 	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz")
 }
 
-// fingerprintBytes is how many bytes are hashed at the beginning of a file, and before the
-// offset up to which it was read.
+// fingerprintBytes is the number of bytes that a fingerprint hashes at the beginning of a file, and
+// again before the offset up to which the file was read.
 const fingerprintBytes = 4 << 10
 
 // fingerprint identifies the first n bytes of a file.
@@ -240,13 +239,13 @@ func fingerprint(f io.ReaderAt, n int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// A batch is a number of pages of an archive.
+// A batch holds consecutive pages of an archive.
 type batch struct {
 	pages     []rawPage
 	documents []search.Document // made from the pages, in the same order
 	end       int64             // offset of the end of the last page
-	last      bool
-	failed    error // why the archive was not read to its end
+	last      bool              // the last batch of the archive
+	failed    error             // why the archive was not read to its end
 }
 
 // A rawPage is a page before parsing.
@@ -256,8 +255,8 @@ type rawPage struct {
 	time time.Time
 }
 
-// batches reads pages and makes documents from them, while the caller adds the previous
-// batch to the index.
+// batches reads and parses pages on other goroutines, while the caller adds the previous batch to
+// the index.
 func (u *updater) batches(path string, pages iter.Seq2[*archive.Page, error]) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
 		read, stop := make(chan *batch), make(chan struct{})
@@ -286,13 +285,12 @@ func (u *updater) batches(path string, pages iter.Seq2[*archive.Page, error]) it
 
 // read collects pages in batches.
 //
-// The last record of a file that is still being written may be torn. The archive yields it
-// as a page, and then an error with the same offset; such a page is left for the next
-// update.
+// The last record of a file that is still being written may be incomplete. The archive yields it
+// as a page, and then an error with the same offset. Such a page is left for the next update.
 func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield func(*batch) bool) {
 	b, size := &batch{}, 0
-	torn := false                // whether the last page is
-	var begin, previousEnd int64 // the offset of the last page; the end of the one before it
+	torn := false                // the last page is incomplete
+	var begin, previousEnd int64 // the offset of the last page; the end of the page before it
 	for p, err := range pages {
 		if p == nil {
 			if fault, ok := errors.AsType[*archive.FormatError](err); !ok {
@@ -331,7 +329,7 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 	yield(b)
 }
 
-// extract makes documents from the pages.
+// extract parses the pages and sets documents.
 func (b *batch) extract() {
 	b.documents = make([]search.Document, len(b.pages))
 	workers := min(runtime.GOMAXPROCS(0), max(len(b.pages), 1))
