@@ -1,5 +1,5 @@
 // Package conformance tests whether a command can be a stage of a pipeline: it starts the command with
-// made records on its stdin, and looks at what it writes.
+// generated test records on its stdin, and checks the output.
 package conformance
 
 import (
@@ -20,29 +20,29 @@ import (
 	"spoor/internal/procgroup"
 )
 
-// A Stage is a kind of stage, which decides what the records of the tests have.
+// A Stage is a kind of stage. It determines the fields of the test records, and further test cases.
 type Stage string
 
 // The kinds of stages.
 const (
-	Any    Stage = "any"    // returns each record
-	Parse  Stage = "parse"  // … with title, text and links, and without the body
-	Score  Stage = "score"  // … with score and relevant
-	Evolve Stage = "evolve" // … and then new addresses
+	Any    Stage = "any"    // writes each record that it reads
+	Parse  Stage = "parse"  // adds title, text and links, and drops the body
+	Score  Stage = "score"  // adds score and relevant
+	Evolve Stage = "evolve" // writes new addresses after the records
 )
 
 // A Tester tests a command.
 type Tester struct {
 	Stage   Stage
 	Command []string
-	Time    time.Duration // that a case may take
-	Long    int           // bytes of the longest line; 0 leaves its case out
+	Time    time.Duration // maximum time of a case
+	Long    int           // length of a field in the test of long lines, in bytes; 0 skips this test
 }
 
 // A Result is the outcome of a case.
 type Result struct {
 	Name string
-	Err  error // what is wrong, and what to do; nil if nothing is
+	Err  error // what is wrong, and what to do; nil if the case has passed
 }
 
 // Run runs all cases in turn, and calls report with the result of each.
@@ -55,12 +55,12 @@ func (t *Tester) Run(ctx context.Context, report func(Result)) {
 	}
 }
 
-// A testCase is a promise that a stage keeps.
+// A testCase tests one rule that stages must follow.
 type testCase struct {
 	name   string
-	only   Stage // "": of all stages
-	long   bool
-	steady bool // of stages of a steady crawl, which has its own evolve
+	only   Stage // the kind of stage to test; "" for all kinds
+	long   bool  // run only if Tester.Long is not 0
+	steady bool  // a rule for steady crawls; not for evolve, which cannot be replaced there
 	run    func(*Tester, *program) error
 }
 
@@ -106,18 +106,18 @@ func lastLine(s string) string {
 // A program is a running command.
 type program struct {
 	ctx      context.Context
-	limit    time.Duration // of the case
+	limit    time.Duration // maximum time of the case
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      io.ReadCloser
 	lines    chan line
 	messages tail
 	waiting  sync.Once
-	ended    chan struct{} // is closed when the command has ended
-	status   error         // its exit status, then
+	ended    chan struct{} // closed when the command has ended
+	status   error         // exit status, set before ended is closed
 }
 
-// A line is a line of output, or the error of its end.
+// A line is a line of the output, or the error at the end of the output.
 type line struct {
 	text []byte
 	err  error
@@ -141,7 +141,7 @@ func (t *Tester) start(ctx context.Context) (*program, error) {
 	return p, nil
 }
 
-// close kills what is left of the command.
+// close kills the command and its children, if they still run.
 func (p *program) close() {
 	procgroup.Kill(p.cmd)
 	p.in.Close()
@@ -149,7 +149,8 @@ func (p *program) close() {
 	<-p.end()
 }
 
-// end returns a channel that is closed when the command has ended. Its output must have been read.
+// end returns a channel that is closed when the command has ended. The caller must have read the
+// output of the command.
 func (p *program) end() <-chan struct{} {
 	p.waiting.Do(func() {
 		go func() {
@@ -160,7 +161,7 @@ func (p *program) end() <-chan struct{} {
 	return p.ended
 }
 
-// A tail keeps the end of what is written to it.
+// A tail is an io.Writer that keeps the end of the data.
 type tail struct{ kept []byte }
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -172,7 +173,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// read begins reading the output.
+// read starts a goroutine that reads the output.
 func (p *program) read() {
 	go func() {
 		in := bufio.NewReaderSize(p.out, 1<<16)
@@ -220,17 +221,19 @@ func quote(b []byte) string {
 	return fmt.Sprintf("%q", bytes.TrimRight(b, "\n"))
 }
 
-// send writes input, in the background: output must be read meanwhile.
+// send writes input on a new goroutine, because the caller must read output at the same time. If last is
+// set, it then closes stdin.
 func (p *program) send(input string, last bool) {
 	go func() {
-		io.WriteString(p.in, input) // if it fails, the output ends
+		io.WriteString(p.in, input) // an error is ignored: then the output ends
 		if last {
 			p.in.Close()
 		}
 	}()
 }
 
-// all sends input, closes it, and returns all records of the output. The command must end with status 0.
+// all sends input, closes stdin, and returns all records of the output. It returns an error if the
+// command does not end with status 0.
 func (p *program) all(input string) (list []record, err error) {
 	p.read()
 	p.send(input, true)
@@ -247,11 +250,11 @@ func (p *program) all(input string) (list []record, err error) {
 	return list, p.wait(true)
 }
 
-// wait waits for the end of the command; its status must be 0 if well is set.
-func (p *program) wait(well bool) error {
+// wait waits for the end of the command. If mustSucceed is set, a status other than 0 is an error.
+func (p *program) wait(mustSucceed bool) error {
 	select {
 	case <-p.end():
-		if exit, ok := errors.AsType[*exec.ExitError](p.status); ok && well {
+		if exit, ok := errors.AsType[*exec.ExitError](p.status); ok && mustSucceed {
 			return fmt.Errorf("it ended with %v instead of status 0", exit)
 		}
 		return nil
@@ -260,20 +263,20 @@ func (p *program) wait(well bool) error {
 	}
 }
 
-// A record is a record as JSON.
+// A record is a record, decoded from JSON.
 type record map[string]any
 
 func (r record) url() string { s, _ := r["url"].(string); return s }
 
-// isOutcome reports whether the record is of a page, not only of an address.
+// isOutcome reports whether the record has the outcome of a fetch.
 func (r record) isOutcome() bool { return r["status_code"] != nil || r["error"] != nil }
 
 // isMark reports whether the record ends a window.
 func (r record) isMark() bool { return r.url() == "" && r["operator"] == "mark" }
 
-// returned checks that the outcomes among the records are those of urls, in order. Stages of the kind evolve
-// add addresses.
-func (t *Tester) returned(list []record, urls []string) error {
+// checkReturned returns an error if the outcomes in list are not the outcomes of urls, in order. Records
+// without outcome are an error, except for evolve, which adds addresses.
+func (t *Tester) checkReturned(list []record, urls []string) error {
 	var got []string
 	for _, r := range list {
 		switch {
@@ -298,8 +301,8 @@ func (t *Tester) returned(list []record, urls []string) error {
 	return nil
 }
 
-// page returns the line of a page as the stage before writes it, with more members (each begins
-// with a comma), and its address.
+// page returns an input line with a page, and the address of the page. The fields are those that the
+// stage before writes, and the members in more, each of which begins with a comma.
 func (t *Tester) page(n int, more string) (text, url string) {
 	url = fmt.Sprintf("http://site.test/page/%d", n)
 	fields := `"status_code":200,"content_type":"text/html","charset":"utf-8"`
@@ -334,7 +337,7 @@ func (t *Tester) eachRecord(p *program) error {
 	if err != nil {
 		return err
 	}
-	return t.returned(list, urls)
+	return t.checkReturned(list, urls)
 }
 
 func (t *Tester) empty(p *program) error {
@@ -358,7 +361,7 @@ func (t *Tester) unknownFields(p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := t.returned(list, []string{url}); err != nil {
+	if err := t.checkReturned(list, []string{url}); err != nil {
 		return err
 	}
 	for name, value := range want {
@@ -378,7 +381,7 @@ func (t *Tester) failures(p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := t.returned(list, []string{"http://site.test/a", "http://site.test/b", "http://site.test/c"}); err != nil {
+	if err := t.checkReturned(list, []string{"http://site.test/a", "http://site.test/b", "http://site.test/c"}); err != nil {
 		return err
 	}
 	if list[0]["error"] != "timeout" {
@@ -394,7 +397,7 @@ func (t *Tester) badLine(p *program) error {
 	if err != nil {
 		return fmt.Errorf("%w\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'", err)
 	}
-	return t.returned(list, []string{a, b})
+	return t.checkReturned(list, []string{a, b})
 }
 
 func (t *Tester) noNewline(p *program) error {
@@ -404,7 +407,7 @@ func (t *Tester) noNewline(p *program) error {
 	if err != nil {
 		return err
 	}
-	return t.returned(list, []string{a, b})
+	return t.checkReturned(list, []string{a, b})
 }
 
 func (t *Tester) oddCharacters(p *program) error {
@@ -418,7 +421,7 @@ func (t *Tester) oddCharacters(p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := t.returned(list, []string{url}); err != nil {
+	if err := t.checkReturned(list, []string{url}); err != nil {
 		return err
 	}
 	if got := list[0]["x_own"]; got != text {
@@ -463,13 +466,15 @@ func (t *Tester) marks(p *program) error {
 			}
 			list = append(list, r)
 		}
-		if err := t.returned(list, urls); err != nil {
+		if err := t.checkReturned(list, urls); err != nil {
 			return err
 		}
 	}
 	p.in.Close()
-	if r, err := p.next(); err != nil || r != nil {
-		return fmt.Errorf("after the last mark it wrote %v, %w", r, err)
+	if r, err := p.next(); err != nil {
+		return fmt.Errorf("after the last mark: %w", err)
+	} else if r != nil {
+		return fmt.Errorf("it wrote a record after the last mark: %v\nhint: write the mark last, when all records before it are written", r)
 	}
 	return p.wait(true)
 }
@@ -479,7 +484,7 @@ func (t *Tester) closedOutput(p *program) error {
 		return err
 	}
 	var in strings.Builder
-	for n := 0; in.Len() < 1<<20; n++ { // more than pipes hold
+	for n := 0; in.Len() < 1<<20; n++ { // more than the buffers of pipes
 		text, _ := t.page(n, "")
 		in.WriteString(text)
 	}
@@ -497,7 +502,7 @@ func (t *Tester) longLine(p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := t.returned(list, []string{a, b}); err != nil {
+	if err := t.checkReturned(list, []string{a, b}); err != nil {
 		return err
 	}
 	if s, _ := list[0]["x_own"].(string); len(s) != t.Long {
