@@ -67,7 +67,7 @@ func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 	}
 	for _, name := range []string{"webs", "topics", "budgets", "work", "jobs"} {
 		if err := os.MkdirAll(c.path(name), 0o777); err != nil {
-			return fmt.Errorf("cannot write to %s: choose another -into, or mend its permissions", c.Dir)
+			return fmt.Errorf("cannot write to %s: choose another -into, or correct its permissions", c.Dir)
 		}
 	}
 	lock, err := run.Dir(c.Dir).Hold()

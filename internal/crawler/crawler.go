@@ -119,7 +119,8 @@ func (o *Options) AllowPort(s string) error {
 	return nil
 }
 
-// ParseProxy returns the URL of a proxy, the value of the flag -proxy. The error does not quote it, because it may hold a password.
+// ParseProxy returns the URL of a proxy, the value of the flag -proxy. The error does not quote the
+// value, because it may hold a password.
 func ParseProxy(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
@@ -320,7 +321,7 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 		w.Info = append(w.Info, archive.Field{Name: "operator", Value: c.Contact})
 	}
 	w.Cut = func(path string) {
-		c.Warn("a WARC file has lost its end, or is none; leaving it as it is and starting another", "archive", path, "hint", "warc verify tells, and warc repair -w repairs it")
+		c.Warn("a WARC file has lost its end, or is not a WARC file; leaving it as it is and starting another", "archive", path, "hint", "warc verify shows the damage, and warc repair -w repairs the file")
 	}
 	if len(c.Dedup) > 0 {
 		earlier, err := c.openArchives(c.Dedup)

@@ -64,7 +64,7 @@ type Stream interface {
 }
 
 // errPermanent is matched by [errors.Is] if an error of a [Stream] is permanent: waiting does not help.
-var errPermanent = errors.New("it does not help to try again")
+var errPermanent = errors.New("trying again does not help")
 
 // permanent is an error that matches errPermanent.
 type permanent struct{ error }
@@ -147,7 +147,7 @@ func (o *Filter) Run(ctx context.Context) error {
 			err = f.mark(ctx)
 		} else {
 			o.Tally.Count()
-			err = f.take()
+			err = f.addRecord()
 		}
 		if errors.Is(err, errInputEnded) {
 			return nil
@@ -168,8 +168,8 @@ func (f *filter) begin(generation int, d decision) {
 	f.own, f.others, f.best = packer{}, make([]packer, f.Settings.Partitions), nil
 }
 
-// take counts a record, and keeps it until the commit.
-func (f *filter) take() error {
+// addRecord counts a record, and keeps it until the commit.
+func (f *filter) addRecord() error {
 	if !f.begun {
 		return errors.New("a record arrived before the first window mark\nhint: frontier serve -exchange begins with a mark, which every stage must pass on in its place")
 	}

@@ -125,7 +125,7 @@ func (o *Holder) Run(ctx context.Context) error {
 			case ctx.Err() != nil && len(h.held) == 0:
 				return errors.Join(context.Cause(ctx), h.leave(background))
 			case !left.IsZero() && time.Since(left) > leaveLimit*h.TTL:
-				h.Log.Warn("some partitions have not committed: they are ended without, and nothing is lost", "node", h.Node, "partitions", len(h.held))
+				h.Log.Warn("some partitions have not committed: they are ended without a commit; nothing is lost", "node", h.Node, "partitions", len(h.held))
 				return context.Cause(ctx) // the lease expires
 			case done:
 				return h.leave(background)
@@ -308,7 +308,7 @@ func (h *holder) ended(ctx context.Context, e Exit) error {
 	}
 	held.failures++
 	if held.failures == maxFailures {
-		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: mend what its messages say, and run the same command again; nothing is lost", e.Partition, maxFailures, e.Status)
+		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: correct the cause, which its messages describe, and run the same command again; nothing is lost", e.Partition, maxFailures, e.Status)
 	}
 	wait := min(time.Second<<held.failures, maxBackoff)
 	held.retry = time.Now().Add(wait)

@@ -49,7 +49,7 @@ func Connect(s Servers, crawl string) (*JetStream, error) {
 		}
 		file, err := os.Open(f.name)
 		if err != nil {
-			return nil, fmt.Errorf("-%s: %w\nhint: it takes a file of this machine that this user may read", f.flag, err)
+			return nil, fmt.Errorf("-%s: %w\nhint: give a file on this machine that this user may read", f.flag, err)
 		}
 		file.Close()
 	}
@@ -296,7 +296,7 @@ func (s *JetStream) explain(err error) error {
 	case err == nil:
 		return nil
 	case refused != nil && errors.Is(err, context.DeadlineExceeded):
-		return permanent{fmt.Errorf("%s\nhint: is -name right, and the certificate that of this crawl? doc/cluster.md has the permissions that a crawl needs", *refused)}
+		return permanent{fmt.Errorf("%s\nhint: check -name, and that the certificate is for this crawl; doc/cluster.md has the permissions that a crawl needs", *refused)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the servers do not answer: %w\nhint: more than half of the servers of a cluster are needed; then the same command goes on", err)
 	case errors.Is(err, jetstream.ErrStreamNotFound):

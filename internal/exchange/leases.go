@@ -16,7 +16,7 @@ import (
 // JetStreamLeases holds the leases of a crawl in a second stream, with one message per subject:
 //
 //	spoor.NAME.n.NODE  the lease of a node: the identifier of its process; it expires
-//	spoor.NAME.p.P     the lease of a partition: a node and the identifier; valid while the node's lease has the same
+//	spoor.NAME.p.P     the lease of a partition: a node and the identifier; valid while that is also in the node's lease
 //	spoor.NAME.d.P     the partition is done
 //
 // Messages are read from the leader of the stream. The lease of a node or partition is written only if the

@@ -139,8 +139,8 @@ func (n *now) save(d Dir) error {
 	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n%d\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano), n.logged))
 }
 
-// saveStep writes the file of the current step, and the file that the shell sources. The latter
-// sets the step, its input, the commands of the stages, and environment variables for these commands:
+// saveStep writes the file of the current step, and the script nowFile, which the shell sources. The
+// script sets the step, its input, the commands of the stages, and environment variables for them:
 //
 //	SPOOR_RUN         the run directory
 //	SPOOR_TOPIC       the topic file; in a steady crawl the topic file at its start
@@ -451,8 +451,8 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
 }
 
-// firstLines returns the first n lines. They can be fewer than all, because an interrupted generation
-// leases the same batch again, and the remaining budget may be smaller now.
+// firstLines returns the first n lines. An interrupted generation leases the same batch again, which may
+// now exceed the remaining budget.
 func firstLines(lines []byte, n int) []byte {
 	end := 0
 	for ; n > 0 && end < len(lines); n-- {

@@ -360,7 +360,7 @@ func (v *server) loop(ctx context.Context) error {
 		case p := <-full:
 			v.lastActivity, warned = time.Now(), 0
 			for i := range p.n {
-				if err := v.take(&p.recs[i]); err != nil {
+				if err := v.process(&p.recs[i]); err != nil {
 					return err
 				}
 			}
@@ -416,8 +416,8 @@ func (v *server) loop(ctx context.Context) error {
 
 const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
 
-// take processes a record of the input: it adds it to the store, or handles a mark.
-func (v *server) take(rec *wire.Record) error {
+// process adds a record of the input to the store, or handles it if it is a mark.
+func (v *server) process(rec *wire.Record) error {
 	if rec.IsMark() {
 		if v.Exchange {
 			if err := v.readMark(rec); err != nil {
