@@ -100,8 +100,7 @@ func (f *fetcher) forSitemaps() *fetcher {
 	return &g
 }
 
-// forRobots returns a fetcher for robots.txt, which is always stored, even if a response says
-// noarchive.
+// forRobots returns a fetcher for robots.txt, which is stored even if the response says noarchive.
 func (f *fetcher) forRobots() *fetcher {
 	o := *f.Options
 	o.MIME, o.NoArchive = nil, false

@@ -40,7 +40,7 @@ const sitemapOperator = "sitemap"
 type emitFunc func(rec *wire.Record, release func())
 
 // sitemaps fetches the sitemaps of each origin once, as politely as pages. Each file becomes
-// a record: an outcome like that of a page, without a body, whose links are the addresses
+// a record: an outcome as for a page, without a body, whose links are the addresses
 // that the file lists.
 //
 // The sitemaps that the robots.txt of an origin names may be on any host (cross-submission, in

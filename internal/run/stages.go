@@ -410,7 +410,7 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 			continue
 		}
 		if name == "grow" && list.find("score") != nil && !list.find("score").Own {
-			continue // the topic grows by the scores of spoor's measures
+			continue // a topic is expanded only with the scores of spoor's own measures
 		}
 		list = append(list, *stage)
 		if before == nil || before.Ran[name] == "" || before.Ran[name] == stage.Command || stage.Own && !replaced(name) {
