@@ -10,9 +10,10 @@ import (
 	"spoor/internal/weburl"
 )
 
-// Site returns the registrable domain of u: the public suffix of its host, private suffixes
-// included, and one label more, as "example.co.uk" for "a.b.example.co.uk". A host without one (an
-// IP address, a public suffix, a single label) is returned as it is. A final dot is removed.
+// Site returns the registrable domain of u: the public suffix of its host (private suffixes
+// included) and one more label, for example "example.co.uk" for "a.b.example.co.uk". If the host has
+// no registrable domain (an IP address, a public suffix, a single label), Site returns the host. It
+// removes a final dot.
 func Site(u weburl.URL) string {
 	host := u.Hostname()
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -29,7 +30,7 @@ func Site(u weburl.URL) string {
 	return host[strings.LastIndexByte(host[:end], '.')+1:]
 }
 
-// hostOf returns the host that same-host compares: with its port, without www.
+// hostOf returns the host that same-host rules compare: with its port, without a leading www.
 func hostOf(u weburl.URL) string {
 	host := hostname(u)
 	if rest, ok := strings.CutPrefix(host, "www."); ok && strings.Contains(rest, ".") {
@@ -52,7 +53,7 @@ func hostname(u weburl.URL) string {
 
 var errHost = errors.New("not a host, as example.org or example.org:8080")
 
-// parseHost returns the name that a same-host rule permits.
+// parseHost returns the host that a same-host rule permits.
 func parseHost(name string) (string, error) {
 	u, err := parseAuthority(name)
 	if err != nil {
@@ -76,7 +77,7 @@ func parseAuthority(name string) (weburl.URL, error) {
 		return weburl.URL{}, errHost
 	}
 	u, err := weburl.Parse("http://" + name + "/")
-	if err != nil || u.Path() != "/" || strings.HasSuffix(u.Hostname(), "..") { // without its dots it may be none
+	if err != nil || u.Path() != "/" || strings.HasSuffix(u.Hostname(), "..") { // without its final dots it may not be a host
 		return weburl.URL{}, errHost
 	}
 	return u, nil

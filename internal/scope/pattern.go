@@ -18,10 +18,10 @@ const (
 	extensionPrefix = "ext:"
 )
 
-// A target is a URL that is compared with patterns. What several patterns need is computed once.
+// A target is a URL that is compared with patterns.
 type target struct {
 	u    weburl.URL
-	surt string
+	surt string // computed once, for the first SURT prefix; "" before that
 }
 
 // compile returns the function that reports whether a URL matches a pattern.
@@ -41,8 +41,8 @@ func compile(pattern string) (func(*target) bool, error) {
 	return compileGlob(pattern)
 }
 
-// states returns the number of states of a regular expression, 0 if it is not one. The time that it takes
-// on a URL is at most proportional to their product with the length of the URL.
+// states returns the number of states of a regular expression, or 0 if expr is invalid. Matching a
+// URL takes time proportional to at most this number times the length of the URL.
 func states(expr string) int {
 	if len(expr) > MaxRegexp {
 		return 0
@@ -58,7 +58,7 @@ func states(expr string) int {
 	return len(program.Inst)
 }
 
-// compileRegexp compiles a regular expression, which takes linear time on every URL.
+// compileRegexp compiles a regular expression. Matching takes time linear in the length of the URL.
 func compileRegexp(expr string) (func(*target) bool, error) {
 	if expr == "" || len(expr) > MaxRegexp {
 		return nil, fmt.Errorf("a regular expression of %d bytes: 1 to %d are allowed", len(expr), MaxRegexp)
@@ -83,7 +83,7 @@ func compileExtensions(list string) (func(*target) bool, error) {
 	return func(t *target) bool {
 		path := t.u.Path()
 		file := path[strings.LastIndexByte(path, '/')+1:]
-		for i := range len(file) { // tar.gz is an extension as well as gz
+		for i := range len(file) { // a.tar.gz has the extensions tar.gz and gz
 			if file[i] == '.' && extensions[strings.ToLower(file[i+1:])] {
 				return true
 			}
@@ -137,7 +137,8 @@ func compileGlob(pattern string) (func(*target) bool, error) {
 	}, nil
 }
 
-// checkHostAlone returns an error for a pattern without slash that is probably not a host.
+// checkHostAlone returns an error for a pattern without a slash that is probably not meant as a
+// host.
 func checkHostAlone(pattern string) error {
 	name, isBelow := strings.CutPrefix(pattern, "*.")
 	switch {
@@ -172,7 +173,7 @@ func compileHost(pattern string) (func(weburl.URL) bool, error) {
 	}, nil
 }
 
-// compileHostGlob compiles a host with stars, which must be ASCII.
+// compileHostGlob compiles an ASCII host with stars.
 func compileHostGlob(pattern string) (func(weburl.URL) bool, error) {
 	pattern = strings.ToLower(pattern)
 	name, port, hasPort := strings.Cut(pattern, ":")
@@ -187,7 +188,7 @@ func compileHostGlob(pattern string) (func(weburl.URL) bool, error) {
 	}, nil
 }
 
-// portOf returns the port that a pattern names, and whether it names none. u is the pattern as an
+// portOf returns the port in a pattern, and whether the pattern has no port. u is the pattern as an
 // http URL.
 func portOf(pattern string, u weburl.URL) (port string, none bool) {
 	i := strings.LastIndexByte(pattern, ':')
@@ -197,7 +198,7 @@ func portOf(pattern string, u weburl.URL) (port string, none bool) {
 	return portNumber(u), false
 }
 
-// portNumber returns the port of u, also if it is the default one.
+// portNumber returns the port of u, or the default port of its scheme if u has no port.
 func portNumber(u weburl.URL) string {
 	if port := u.Port(); port != "" {
 		return port
@@ -279,7 +280,7 @@ func compileSURT(pattern string) (func(*target) bool, error) {
 	if number, ended := strings.CutSuffix(port, ","); ended { // no label follows a port
 		port, closed = number, true
 	}
-	// Heritrix ends the last label with a comma; indexes do not.
+	// Heritrix writes a comma after the last label; CDX indexes do not.
 	if strings.Contains(name, ",") && !strings.HasSuffix(name, ",") && (bare || closed || hasPort) {
 		name += ","
 	}
@@ -301,8 +302,8 @@ func compileSURT(pattern string) (func(*target) bool, error) {
 	}, nil
 }
 
-// surt returns the form of u that a SURT prefix of Heritrix is a prefix of, without the scheme:
-// "(org,example,:8080)/a?b". IP addresses are not reversed.
+// surt returns the form of u that is compared with SURT prefixes, as in Heritrix but without the
+// scheme: "(org,example,:8080)/a?b". IP addresses are not reversed.
 func surt(u weburl.URL) string {
 	host := hostname(u)
 	var b strings.Builder

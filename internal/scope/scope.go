@@ -1,23 +1,23 @@
 // Package scope decides which URLs belong to a crawl.
 //
-// A [Scope] is made of rules, one a line, as they are in a scope file. White space around a line is
-// ignored, and so are empty lines and lines that begin with "#". The rules are:
+// A [Scope] is a list of rules. A scope file has one rule per line. White space around a line,
+// empty lines and lines that begin with "#" are ignored. The rules are:
 //
-//	include PATTERN    the URLs that match belong to the crawl; also +PATTERN
-//	exclude PATTERN    the URLs that match do not; also -PATTERN
-//	same-host          only URLs on the hosts of the seeds; a leading www. makes no difference,
-//	                   but a port does
-//	same-host HOST     only URLs on this host, or on another one that such a line names
+//	include PATTERN    URLs that match belong to the crawl; can be written +PATTERN
+//	exclude PATTERN    URLs that match do not belong to the crawl; can be written -PATTERN
+//	same-host          only URLs on the hosts of the seeds; a leading www. is ignored, a port is
+//	                   compared
+//	same-host HOST     only URLs on this host, or on the hosts of other same-host lines
 //	same-site          only URLs in the registrable domains of the seeds (example.co.uk)
-//	same-site DOMAIN   only URLs in this domain, or in another one that such a line names
+//	same-site DOMAIN   only URLs in this domain, or in the domains of other same-site lines
 //	scheme S,...       only URLs with one of these schemes
 //	depth N            only URLs at most N links away from a seed
 //	SURT               the same as include SURT, so that files of Heritrix can be used
 //
-// Of the include and exclude rules that match a URL, the last one decides. If none matches, the URL
-// belongs to the crawl unless there is an include rule. The other rules are limits, which hold
-// in addition, wherever they are: a URL must satisfy all of them. Of several schemes or depths the
-// last one counts.
+// The last include or exclude rule that matches a URL decides. If none matches, the URL belongs to
+// the crawl only if the scope has no include rule. All other rules are limits: a URL must also
+// satisfy every limit, wherever its line is. If there are several scheme rules, or several depth
+// rules, the last one is valid.
 //
 // # Patterns
 //
@@ -36,16 +36,16 @@
 //	(org,example,:8080)/    only example.org with this port; an IP address is not reversed, as in
 //	                        (127.0.0.1:8080)/
 //
-// A pattern with a path matches all of it: example.org/docs/ is one URL. A star in a host does not
-// match a slash, so that a URL of another host cannot imitate one. URLs and patterns are compared in
-// the canonical form of [weburl]: hosts in lower case and Punycode, no user name, no
-// fragment, no default port. A dot at the end of a host is ignored. A SURT prefix holds for
-// http and https, and is compared in lower case; all other patterns distinguish case in paths.
+// A pattern with a path must match the whole path: example.org/docs/ matches one URL. A star in a
+// host does not match a slash, so the path of a URL on another host cannot match it. URLs and
+// patterns are compared in the canonical form of [weburl]: hosts in lower case and Punycode, no user
+// name, no fragment, no default port. A dot at the end of a host is ignored. A SURT prefix matches
+// http and https URLs, and is compared in lower case; all other patterns distinguish case in paths.
 //
 // # Seeds
 //
-// A seed needs no include rule, and no limit but the scheme applies to it: a crawl of
-// example.org/docs/* may begin at example.org. An exclude rule that decides on a seed holds.
+// A seed does not have to match an include rule, and the scheme is the only limit that applies to
+// it: a crawl of example.org/docs/* may begin at example.org. Exclude rules apply to seeds.
 package scope
 
 import (
@@ -63,42 +63,42 @@ const (
 	MaxRules     = 10_000    // include and exclude rules
 	MaxRegexps   = 100       // regular expressions among them
 	MaxRegexp    = 1 << 10   // bytes of a regular expression
-	MaxStates    = 4_000     // of all regular expressions together: one that counts, as a{100}, has many
+	MaxStates    = 4_000     // states of all regular expressions; a count as in a{100} needs many
 	MaxLine      = 4 << 10   // bytes of a line
-	MaxNames     = 1_000_000 // hosts and domains of same-host and same-site, each
-	MaxDepth     = 65_534    // of depth
+	MaxNames     = 1_000_000 // hosts of same-host rules; also domains of same-site rules
+	MaxDepth     = 65_534    // the largest N of a depth rule
 	maxShownRule = 200       // bytes of a rule in a message
 )
 
-// A Reason says why a URL does not belong to the crawl. It is an error of the record vocabulary.
+// A Reason is why a URL does not belong to the crawl. It is used as the error of a record.
 type Reason string
 
 // The reasons.
 const (
-	InScope  Reason = ""               // it does belong
+	InScope  Reason = ""               // the URL belongs to the crawl
 	NotIn    Reason = "out_of_scope"   // no include rule matches, or it is on another host or site
-	Excluded Reason = "scope_excluded" // an exclude rule decides, or the scheme is another
+	Excluded Reason = "scope_excluded" // an exclude rule decides, or the scheme rule does not list the scheme
 	TooDeep  Reason = "scope_depth"    // too many links away from a seed
 )
 
-// A Role says which rules apply to a URL.
+// A Role determines which rules apply to a URL.
 type Role int
 
 // The roles of URLs.
 const (
-	Link      Role = iota
-	Seed           // exclude rules and the scheme apply
-	Auxiliary      // as for a link, but it needs no include rule, and has no depth: a sitemap, say
+	Link      Role = iota // all rules apply
+	Seed                  // exclude rules and the scheme apply
+	Auxiliary             // a sitemap, for example: no include rule has to match, no depth limit
 )
 
 // A Scope is a list of rules. The zero Scope contains every URL. It must not be changed while
 // other goroutines use it.
 type Scope struct {
-	lines      []string // the rules but those with names
+	lines      []string // the rules except same-host and same-site
 	rules      []rule   // include and exclude
 	hasInclude bool
 	regexps    int
-	states     int // of the regular expressions
+	states     int // number of states of all regular expressions
 	schemes    []string
 	schemeRule string
 	depth      int
@@ -106,10 +106,10 @@ type Scope struct {
 	host, site names
 }
 
-// names are the names that a same-host or same-site rule permits.
+// names are the hosts that same-host rules permit, or the domains that same-site rules permit.
 type names struct {
 	limited   bool
-	fromSeeds bool // those of the seeds are added
+	fromSeeds bool // AddSeed adds the names of the seeds
 	set       map[string]bool
 }
 
@@ -127,7 +127,7 @@ type rule struct {
 	matches func(*target) bool
 }
 
-// Parse parses rules, one a line. The error has the number of the line, from 1.
+// Parse parses lines of rules. The error contains the line number, counted from 1.
 func Parse(lines []string) (*Scope, error) {
 	s := new(Scope)
 	for i, line := range lines {
@@ -206,7 +206,8 @@ func (s *Scope) addPattern(include bool, pattern string) error {
 	return nil
 }
 
-// parse adds the name of a same-host or same-site rule, or those of the seeds if there is none.
+// parse adds the name of a same-host or same-site rule. For a rule without a name, it sets
+// fromSeeds.
 func (n *names) parse(rule, name string, parse func(string) (string, error)) error {
 	n.limited = true
 	if name == "" {
@@ -243,7 +244,7 @@ func (s *Scope) setDepth(number string) error {
 	if err != nil || n > MaxDepth {
 		return fmt.Errorf("depth %q: a number of links from 0 to %d", truncate(number), MaxDepth)
 	}
-	s.lines = slices.DeleteFunc(s.lines, func(rule string) bool { return strings.HasPrefix(rule, "depth ") }) // the last one counts
+	s.lines = slices.DeleteFunc(s.lines, func(rule string) bool { return strings.HasPrefix(rule, "depth ") }) // the last depth rule is valid
 	s.depth, s.hasDepth = int(n), true
 	s.lines = append(s.lines, "depth "+strconv.FormatUint(n, 10))
 	return nil
@@ -252,7 +253,8 @@ func (s *Scope) setDepth(number string) error {
 // NeedsSeeds reports whether a rule depends on the seeds, which [Scope.AddSeed] adds.
 func (s *Scope) NeedsSeeds() bool { return s.host.fromSeeds || s.site.fromSeeds }
 
-// AddSeed adds the host and the site of a seed to those that same-host and same-site permit.
+// AddSeed permits the host of a seed if there is a same-host rule without a name, and its site if
+// there is a same-site rule without a name.
 func (s *Scope) AddSeed(u weburl.URL) {
 	if s.host.fromSeeds && len(s.host.set) < MaxNames {
 		s.host.add(hostOf(u))
@@ -262,8 +264,8 @@ func (s *Scope) AddSeed(u weburl.URL) {
 	}
 }
 
-// Lines returns the rules as a scope file has them. The hosts and sites of the seeds that were
-// added are named, so that the lines can be parsed where the seeds are not known.
+// Lines returns the rules in the format of a scope file. They include the hosts and sites that
+// AddSeed added, so that the lines can be parsed without the seeds.
 func (s *Scope) Lines() []string {
 	lines := slices.Clone(s.lines)
 	for _, n := range []struct {
@@ -283,11 +285,11 @@ func (s *Scope) Lines() []string {
 	return lines
 }
 
-// Depth returns the greatest number of links between a seed and a URL, and whether there is one.
+// Depth returns the N of the depth rule, and whether there is a depth rule.
 func (s *Scope) Depth() (n int, limited bool) { return s.depth, s.hasDepth }
 
-// Decide returns whether a URL, which is depth links away from a seed, belongs to the crawl, and
-// the rule by which it does not.
+// Decide returns why a URL that is depth links away from a seed does not belong to the crawl, and
+// the rule that decided. It returns InScope and "" if the URL belongs to the crawl.
 func (s *Scope) Decide(u weburl.URL, depth int, role Role) (reason Reason, rule string) {
 	if len(s.schemes) > 0 && !slices.Contains(s.schemes, u.Scheme()) {
 		return Excluded, s.schemeRule
@@ -325,7 +327,7 @@ func (s *Scope) Decide(u weburl.URL, depth int, role Role) (reason Reason, rule 
 	return InScope, ""
 }
 
-// truncate returns s as messages show it.
+// truncate shortens s for a message.
 func truncate(s string) string {
 	if len(s) <= maxShownRule {
 		return s
