@@ -1,14 +1,15 @@
 // Package relevance estimates how relevant the pages of a crawl are to a query, from the query,
-// from the pages themselves, and from the seeds as far as they have the query's words.
+// from the pages themselves, and from the seeds that contain words of the query.
 //
 // The first estimate is BM25 (S. Robertson and H. Zaragoza, "The probabilistic relevance
-// framework: BM25 and beyond", 2009) with document frequencies of the crawl and of a background.
-// The second is Rocchio's: the pages with the highest first estimate are examples of what is
-// relevant (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in information
-// retrieval", 1971), and so are trusted seeds. If there is a classifier that was trained on
-// examples, it is the third.
+// framework: BM25 and beyond", 2009) with document frequencies of the crawl and of a background
+// collection. The second is Rocchio's: the pages with the highest scores and the trusted seeds serve
+// as examples of relevant pages (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in
+// information retrieval", 1971). The third is the score of a classifier that was trained on
+// examples, if there is one.
 //
-// Terms are numbers; pages are counted terms. A model depends on its arguments only.
+// Terms are numbers, and pages are lists of terms with counts. A model depends only on the
+// arguments of [New].
 package relevance
 
 import (
@@ -17,67 +18,67 @@ import (
 	"slices"
 )
 
-// A Count is a term of a page and how often it occurs.
+// A Count is a term of a page and the number of its occurrences.
 type Count struct {
 	Term int32
 	N    int32
 }
 
-// A Page is what is known of a page.
+// A Page holds the terms of a page.
 type Page struct {
-	Counts []Count // of the title and the text, each term once
-	Length int     // number of terms in both
-	Query  []int32 // by query term: its occurrences, those in the title three times
+	Counts []Count // counts in title and text together, each term once
+	Length int     // number of terms in title and text
+	Query  []int32 // by query term: its occurrences; an occurrence in the title is counted three times
 }
 
-// A Query holds the terms of the query, with statistics of them from the background and an optional
-// classifier.
+// A Query holds the terms of a query, their statistics in the background collection, and an
+// optional classifier.
 type Query struct {
 	Terms   []int32
 	Weights []float64 // by term of the query; above 0
-	Share   []float64 // by term: share of the background's documents that have it; may be empty
+	Share   []float64 // by term: share of the background documents that contain it; may be empty
 
-	// Classifier has the weights of a linear classifier of pages, by term; it may be empty.
-	// It scores Σ weight · √(occurrences / length), as that of package fitness does.
+	// Classifier holds the weights of a linear classifier of pages, by term; it may be empty.
+	// The score of a page is Σ weight · √(occurrences / length), as in package fitness.
 	Classifier []float64
 }
 
 // Constants of the estimates. They were chosen on the shared topics: see doc/results/forage.md.
 const (
-	k1, b            = 1.2, 0.75 // of BM25
-	background       = 1000      // documents that the background counts as
-	fewPages         = 10        // below, there is no second estimate
-	rounds           = 3         // of pseudo-relevance feedback
-	positiveShare    = 0.3       // of the pages are examples, at least
-	fewestPositive   = 3
-	mixture          = 0.5  // weight of the second estimate, in standard deviations of the first
-	doubtful         = 0.08 // no seed is trusted if the mean BM25 of the seeds is at most this
-	trusted          = 0.18 // a seed is fully trusted if its BM25 and the mean are at least this
-	seedShare        = 0.7  // weight of trusted seeds among the examples
-	denseShare       = 0.8  // of the pages with more than half the BM25 of trusted seeds are examples, times the mean trust
-	half             = 0.2  // BM25 that counts as a relevance of one half, without trusted seeds
-	classifierWeight = 1    // of the third estimate, in standard deviations of the second
-	levelShare       = 0.5  // if the seeds are trusted, Level is at most this share of their relevance
+	k1, b            = 1.2, 0.75 // parameters of BM25
+	background       = 1000      // the background collection has the weight of this many documents
+	minPages         = 10        // there is no second estimate for fewer pages
+	rounds           = 3         // rounds of pseudo-relevance feedback
+	positiveShare    = 0.3       // at least this share of the pages are examples
+	minPositive      = 3         // at least this many pages are examples
+	mixture          = 0.5       // weight of the second estimate, in standard deviations of the first
+	doubtful         = 0.08      // no seed is trusted if the mean BM25 of the seeds is at most this
+	trusted          = 0.18      // a seed is fully trusted if its BM25 and the mean are at least this
+	seedShare        = 0.7       // weight of trusted seeds among the examples
+	denseShare       = 0.8       // the same, of the pages with more than half the BM25 of trusted seeds; times the mean trust
+	half             = 0.2       // BM25 of a page whose relevance is one half, if no seed is trusted
+	classifierWeight = 1         // weight of the third estimate, in standard deviations of the second
+	levelShare       = 0.5       // if the seeds are trusted, Level is at most this share of their mean relevance
 )
 
 // A Model estimates relevance.
 type Model struct {
 	query   Query
 	idf     []float64 // by term
-	average float64   // length of pages
-	norm    float64   // what BM25 is divided by
-	half    float64   // BM25 that counts as one half
+	average float64   // mean length of the pages, plus 1
+	norm    float64   // upper bound of the BM25 sum, which is divided by it
+	half    float64   // BM25 of a page whose relevance is one half
 
-	// Topic is Rocchio's vector, by term: above 0 for what relevant pages have more often. It is
-	// empty if there are too few pages.
+	// Topic is Rocchio's vector, by term: above 0 for terms that are more frequent in relevant
+	// pages. It is empty if there are too few pages.
 	Topic     []float64
 	first     moments // BM25 of the pages
-	second    moments // their similarity to Topic
-	third     moments // their scores of the classifier
+	second    moments // similarity of the pages to Topic
+	third     moments // classifier scores of the pages
 	seedTrust float64 // mean trust of the seeds, in [0, 1]
 
-	// Level is the estimate that irrelevant pages get: the mean of the lower half of the pages,
-	// limited by the relevance of trusted seeds (see levelShare).
+	// Level is the estimate for irrelevant pages: the mean relevance of the lower half of the
+	// pages, limited by the relevance of trusted seeds (see levelShare).
 	Level float64
 }
 
@@ -86,20 +87,20 @@ type moments struct{ mean, deviation float64 }
 // standard returns the distance of x from the mean, in standard deviations.
 func (m moments) standard(x float64) float64 { return (x - m.mean) / m.deviation }
 
-// IDF returns the inverse document frequency of a term: about 0 for a term of all pages.
+// IDF returns the inverse document frequency of a term: about 0 for a term that all pages contain.
 func (m *Model) IDF(term int32) float64 {
 	if int(term) < len(m.idf) {
 		return m.idf[term]
 	}
-	return m.idf[len(m.idf)-1] // of a term that no page has
+	return m.idf[len(m.idf)-1] // no page contains the term
 }
 
-// New returns the model of a crawl that has fetched pages. The first of them are its seeds; seeds
-// is their number. All terms are below terms.
+// New returns the model of a crawl that has fetched pages. pages[:seeds] are its seeds. All terms
+// are below terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)
-	if len(q.Share) == 0 { // without a background, words that all seeds have would count as common
+	if len(q.Share) == 0 { // without a background, words in all seeds would get a low IDF
 		m.flatten()
 	}
 	trust, level := m.trust(pages[:seeds])
@@ -108,14 +109,14 @@ func New(q Query, pages []Page, seeds, terms int) *Model {
 		m.half = float64(half*(1-m.seedTrust)) + float64(m.seedTrust*level)
 	}
 	m.count(pages, terms)
-	if len(pages) >= fewPages {
+	if len(pages) >= minPages {
 		m.feedBack(pages, trust, level)
 	}
 	m.setLevel(pages, trust)
 	return m
 }
 
-// count sets the statistics of the terms.
+// count sets average, idf and norm.
 func (m *Model) count(pages []Page, terms int) {
 	df := make([]int, terms+1)
 	length := 0
@@ -141,7 +142,7 @@ func (m *Model) count(pages []Page, terms int) {
 	m.normalise()
 }
 
-// flatten gives all terms the same frequency.
+// flatten sets the IDF of all terms to 1.
 func (m *Model) flatten() {
 	for t := range m.idf {
 		m.idf[t] = 1
@@ -157,7 +158,7 @@ func (m *Model) normalise() {
 	}
 }
 
-// bm25 returns the BM25 of a page, in [0, 1]: 1 is that of a page that consists of the query.
+// bm25 returns the BM25 of a page, divided by its upper bound.
 func (m *Model) bm25(p *Page) float64 {
 	k := float64(k1 * (1 - b + float64(b*float64(p.Length)/m.average)))
 	sum := 0.0
@@ -169,10 +170,10 @@ func (m *Model) bm25(p *Page) float64 {
 	return sum / m.norm
 }
 
-// trust returns how far each seed is believed to be relevant, in [0, 1], and the mean BM25 of the
-// seeds, weighted by trust. Seeds are the user's choice, but not always examples of the topic: a
-// list of links, or the home page of a site, is not. So they are trusted if they have the query's
-// words.
+// trust returns the trust in each seed, in [0, 1], and the mean BM25 of the seeds, weighted by
+// trust. It sets seedTrust. The user has chosen the seeds, but some are not examples of the topic,
+// such as a list of links, or the home page of a site. So seeds are trusted if they contain words of
+// the query.
 func (m *Model) trust(seeds []Page) (trust []float64, level float64) {
 	trust = make([]float64, len(seeds))
 	mean := 0.0
@@ -194,7 +195,7 @@ func (m *Model) trust(seeds []Page) (trust []float64, level float64) {
 	return trust, level
 }
 
-// feedBack sets Topic.
+// feedBack sets Topic, first, second and third.
 func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 	first, second, third := make([]float64, len(pages)), make([]float64, len(pages)), make([]float64, len(pages))
 	near := 0
@@ -206,12 +207,12 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 		}
 	}
 	m.first, m.third = momentsOf(first), momentsOf(third)
-	positive := max(fewestPositive, int(float64(positiveShare*float64(len(pages)))), int(float64(denseShare*m.seedTrust)*float64(near)))
+	positive := max(minPositive, int(float64(positiveShare*float64(len(pages)))), int(float64(denseShare*m.seedTrust)*float64(near)))
 	vectors := m.vectors(pages)
 	mean := centroid(vectors, len(m.idf), func(int) float64 { return 1 })
 	score := make([]float64, len(pages))
 	for i := range score {
-		score[i] = m.first.standard(first[i]) + m.classified(third[i])
+		score[i] = m.first.standard(first[i]) + m.thirdEstimate(third[i])
 	}
 	for round := range rounds {
 		chosen := highest(score, positive)
@@ -231,13 +232,13 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 		m.second = momentsOf(second)
 		if round < rounds-1 {
 			for i := range score {
-				score[i] = m.first.standard(first[i]) + m.second.standard(second[i]) + m.classified(third[i])
+				score[i] = m.first.standard(first[i]) + m.second.standard(second[i]) + m.thirdEstimate(third[i])
 			}
 		}
 	}
 }
 
-// classify returns the score of the classifier.
+// classify returns the classifier score of a page.
 func (m *Model) classify(p *Page) float64 {
 	sum := 0.0
 	for _, c := range p.Counts {
@@ -248,15 +249,17 @@ func (m *Model) classify(p *Page) float64 {
 	return sum / math.Sqrt(float64(max(1, p.Length)))
 }
 
-// classified returns what a score of the classifier adds to the other estimates.
-func (m *Model) classified(score float64) float64 {
+// thirdEstimate returns the third estimate, which is added to the other ones: the standardised
+// classifier score times its weight.
+func (m *Model) thirdEstimate(score float64) float64 {
 	if len(m.query.Classifier) == 0 {
 		return 0
 	}
 	return float64(classifierWeight * m.third.standard(score))
 }
 
-// highest returns 1 for the n highest scores and 0 for the others. Of equals the first is chosen.
+// highest returns 1 for the n highest scores and 0 for the others. Of equal scores, the first ones
+// are chosen.
 func highest(scores []float64, n int) []float64 {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -270,14 +273,14 @@ func highest(scores []float64, n int) []float64 {
 	return chosen
 }
 
-// Relevance returns the estimate for a page, in [0, 1). At one half a page is as near to the query
-// as a trusted seed.
+// Relevance returns the estimate for a page, in [0, 1). It is one half for a page that matches the
+// query as well as trusted seeds do.
 func (m *Model) Relevance(p *Page) float64 {
 	x := m.bm25(p)
 	if len(m.Topic) > 0 {
 		z := m.second.standard(m.Vector(p).dot(m.Topic))
 		if len(m.query.Classifier) > 0 {
-			z += m.classified(m.classify(p))
+			z += m.thirdEstimate(m.classify(p))
 		}
 		x += float64(float64(mixture*m.first.deviation) * z)
 	}
@@ -285,7 +288,6 @@ func (m *Model) Relevance(p *Page) float64 {
 	return x / (x + m.half)
 }
 
-// setLevel sets Level.
 func (m *Model) setLevel(pages []Page, trust []float64) {
 	all := make([]float64, len(pages))
 	seeds, sum := 0.0, 0.0
@@ -307,7 +309,7 @@ func (m *Model) setLevel(pages []Page, trust []float64) {
 	}
 }
 
-// A vector is a page as weighted terms, of length 1.
+// A vector holds the weighted terms of a page. Its length is 1.
 type vector []weighted
 
 type weighted struct {
@@ -315,7 +317,7 @@ type weighted struct {
 	weight float64
 }
 
-// Vector returns a page as a vector: (1 + ln tf) idf.
+// Vector returns the vector of a page. Its weights are proportional to (1 + ln tf) idf.
 func (m *Model) Vector(p *Page) vector {
 	v := make(vector, len(p.Counts))
 	square := 0.0
@@ -380,7 +382,7 @@ func centroid(vs []vector, terms int, weight func(i int) float64) []float64 {
 	return mean
 }
 
-// momentsOf returns the mean and the standard deviation of xs, which is above 0.
+// momentsOf returns the mean and the standard deviation of xs. The deviation is above 0.
 func momentsOf(xs []float64) (m moments) {
 	for _, x := range xs {
 		m.mean += x / float64(len(xs))
