@@ -4,7 +4,7 @@
 // paths for generalized linear models via coordinate descent", Journal of Statistical Software
 // 33(1), 2010).
 //
-// A fit depends on its arguments only, and not on earlier fits.
+// A fit depends only on its arguments, not on earlier fits.
 package ridge
 
 // A Feature is a sparse feature that an example has, with its value.
@@ -16,25 +16,25 @@ type Feature struct {
 // An Example is a row of the regression.
 type Example struct {
 	Features []Feature // with distinct indexes
-	Dense    []float64 // as many for each example
-	Weight   float64   // above 0; the error of the example counts this often
+	Dense    []float64 // the same number of values in each example
+	Weight   float64   // factor of the squared error of this example; above 0
 }
 
-// Options set how strongly weights are regularised towards their priors. Apart from the bias, a
-// precision of λ has the effect of λ examples of weight 1 in which only this feature is not 0, with
-// the value 1, and the target is the prior.
+// Options set how strongly weights are regularised towards their priors. A precision of λ has the
+// effect of λ more examples of weight 1 whose target is the prior, in which this feature is 1, all
+// others are 0, and the bias is not used.
 type Options struct {
 	Precision      float64   // λ of sparse weights; above 0
 	DensePrecision float64   // λ of dense weights; above 0
-	Prior          []float64 // of the dense weights
-	Sparse         []Prior   // of the sparse weights, by feature index; nil for none
-	Passes         int       // over all weights
+	Prior          []float64 // prior means of the dense weights
+	Sparse         []Prior   // priors of the sparse weights, by feature index; nil: all are the zero Prior
+	Passes         int       // number of passes over all weights
 }
 
-// A Prior is what was known of a sparse weight before the fit. The zero value stands for nothing.
+// A Prior is the prior distribution of a sparse weight. The zero value has mean 0 and precision 1.
 type Prior struct {
 	Mean      float64
-	Precision float64 // in units of Options.Precision; 0 stands for 1
+	Precision float64 // in units of Options.Precision; 0 means 1
 }
 
 // A Model is a linear function.
@@ -49,7 +49,7 @@ type Design struct {
 	examples []Example
 	width    int
 	order    []int32 // features, in the order of their first example
-	start    []int32 // by feature: index of its first cell; its cells end where those of the next feature in order begin
+	start    []int32 // by feature: index of its first cell; its cells end before those of the next feature in order
 	cells    []cell
 }
 
@@ -97,28 +97,28 @@ func NewDesign(examples []Example, width int) *Design {
 //
 //	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ pₖ (sparseₖ − meanₖ)² + λ' Σ (dense − prior)²
 //
-// as far as o.Passes passes reach. The mean of a sparse weight is 0, and its p is 1, unless o.Sparse
-// has others. The weight of a feature that no example has is its mean.
+// approximately: it stops after o.Passes passes. meanₖ and pₖ are 0 and 1 by default; o.Sparse can
+// set other values. The weight of a feature that no example has is its mean.
 func (d *Design) Fit(targets []float64, o Options) Model {
 	m := Model{Sparse: make([]float64, d.width), Dense: make([]float64, len(o.Prior))}
 	copy(m.Dense, o.Prior)
 	for k := range o.Sparse {
 		m.Sparse[k] = o.Sparse[k].Mean
 	}
-	left := make([]float64, len(targets)) // residuals
+	residuals := make([]float64, len(targets))
 	for i, y := range targets {
-		left[i] = y
+		residuals[i] = y
 		for k, w := range m.Dense {
-			left[i] -= float64(w * d.examples[i].Dense[k])
+			residuals[i] -= float64(w * d.examples[i].Dense[k])
 		}
 		if o.Sparse != nil {
-			left[i] -= m.Predict(d.examples[i].Features)
+			residuals[i] -= m.Predict(d.examples[i].Features)
 		}
 	}
 	for range o.Passes {
-		d.fitBias(&m, left)
+		d.fitBias(&m, residuals)
 		for k := range m.Dense {
-			d.fitDense(&m, left, k, o)
+			d.fitDense(&m, residuals, k, o)
 		}
 		for at, k := range d.order {
 			end := len(d.cells)
@@ -132,14 +132,14 @@ func (d *Design) Fit(targets []float64, o Options) Model {
 					prior.Precision *= p
 				}
 			}
-			d.fitSparse(&m, left, k, d.cells[d.start[k]:end], prior)
+			d.fitSparse(&m, residuals, k, d.cells[d.start[k]:end], prior)
 		}
 	}
 	return m
 }
 
-// Evidence returns Σ weight · value² of each feature over the examples: how many examples of weight
-// 1 and value 1 its weight rests on.
+// Evidence returns Σ weight · value² of each feature over the examples: the equivalent number of
+// examples of weight 1 and value 1.
 func (d *Design) Evidence() []float64 {
 	sums := make([]float64, d.width)
 	for i := range d.examples {
@@ -150,23 +150,23 @@ func (d *Design) Evidence() []float64 {
 	return sums
 }
 
-func (d *Design) fitBias(m *Model, left []float64) {
+func (d *Design) fitBias(m *Model, residuals []float64) {
 	sum, weights := -m.Bias, 1.0
-	for i, e := range left {
+	for i, e := range residuals {
 		w := d.examples[i].Weight
 		sum += float64(w * e)
 		weights += w
 	}
 	step := sum / weights
 	m.Bias += step
-	for i := range left {
-		left[i] -= step
+	for i := range residuals {
+		residuals[i] -= step
 	}
 }
 
-func (d *Design) fitDense(m *Model, left []float64, k int, o Options) {
+func (d *Design) fitDense(m *Model, residuals []float64, k int, o Options) {
 	gradient, curvature := float64(o.DensePrecision*(o.Prior[k]-m.Dense[k])), o.DensePrecision
-	for i, e := range left {
+	for i, e := range residuals {
 		x := d.examples[i].Dense[k]
 		wx := float64(d.examples[i].Weight * x)
 		gradient += float64(e * wx)
@@ -174,17 +174,17 @@ func (d *Design) fitDense(m *Model, left []float64, k int, o Options) {
 	}
 	step := gradient / curvature
 	m.Dense[k] += step
-	for i := range left {
-		left[i] -= float64(step * d.examples[i].Dense[k])
+	for i := range residuals {
+		residuals[i] -= float64(step * d.examples[i].Dense[k])
 	}
 }
 
-func (d *Design) fitSparse(m *Model, left []float64, k int32, cells []cell, prior Prior) {
+func (d *Design) fitSparse(m *Model, residuals []float64, k int32, cells []cell, prior Prior) {
 	gradient, curvature := float64(prior.Precision*(prior.Mean-m.Sparse[k])), prior.Precision
 	for _, c := range cells {
 		x := float64(c.value)
 		wx := float64(d.examples[c.example].Weight * x)
-		gradient += float64(left[c.example] * wx)
+		gradient += float64(residuals[c.example] * wx)
 		curvature += float64(x * wx)
 	}
 	step := gradient / curvature
@@ -193,12 +193,12 @@ func (d *Design) fitSparse(m *Model, left []float64, k int32, cells []cell, prio
 	}
 	m.Sparse[k] += step
 	for _, c := range cells {
-		left[c.example] -= float64(step * float64(c.value))
+		residuals[c.example] -= float64(step * float64(c.value))
 	}
 }
 
-// Predict returns the bias and what the sparse features add to it, without the dense ones.
-// Features that the model does not know add nothing.
+// Predict returns the bias plus the sum of the sparse features times their weights, without the
+// dense features. Features whose index is outside the model are ignored.
 func (m *Model) Predict(features []Feature) float64 {
 	sum := m.Bias
 	for _, f := range features {
