@@ -2,8 +2,8 @@
 // addresses: the dump of a url-frontier, the logs of Heritrix, the results of katana, plain
 // lists.
 //
-// It converts line by line. What a format cannot express is lost; [ToURLFrontier] documents
-// what that is.
+// It converts line by line. Data that a format cannot express is lost; [ToURLFrontier] lists
+// this data.
 package interchange
 
 import (
@@ -20,8 +20,7 @@ import (
 )
 
 // A Converter converts a line of one format to another, both without newline. It returns nil
-// without an error for a line that has nothing to convert: a comment, a resolved name, a
-// heading.
+// without an error for a line without an address: a comment, a resolved name, a heading.
 type Converter func(line []byte) ([]byte, error)
 
 // A Writer converts lines and writes them to W. Each call of Write must pass one line, with
@@ -51,7 +50,7 @@ func (w *Writer) Write(line []byte) (int, error) {
 
 // A Reader reads records from lines in another format.
 type Reader struct {
-	Limit  int   // limit of a line, in bytes
+	Limit  int   // maximum length of a line, in bytes
 	Passed int64 // lines without an address
 
 	src     *bufio.Reader
@@ -67,8 +66,8 @@ func NewReader(src io.Reader, want wire.Section, convert Converter) *Reader {
 	return &Reader{Limit: wire.DefaultLimit, src: bufio.NewReaderSize(src, 1<<16), want: want, convert: convert}
 }
 
-// Read reads the next record into rec. Its errors are those of a [wire.Reader]: a line that
-// cannot be converted is a [*wire.SyntaxError], and the next Read continues after it.
+// Read reads the next record into rec. It returns the same errors as a [wire.Reader]: for a line
+// that cannot be converted, a [*wire.SyntaxError]; the next Read continues after this line.
 func (r *Reader) Read(rec *wire.Record) error {
 	for {
 		rec.Reset()
@@ -90,7 +89,7 @@ func (r *Reader) Read(rec *wire.Record) error {
 	}
 }
 
-// line returns the next non-empty line, without the space around it.
+// line returns the next non-empty line, without surrounding white space.
 func (r *Reader) line() ([]byte, error) {
 	for {
 		r.buf = r.buf[:0]
@@ -119,8 +118,8 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// A record holds the parts of a record that other formats can express. The last four
-// members are not part of our record; stores keep them unchanged.
+// A record holds the members of a record that other formats can express. Key, CrawlID, Created and
+// Metadata are not members of a [wire.Record]; stores keep them unchanged.
 type record struct {
 	V            int      `json:"v"`
 	URL          string   `json:"url"`
@@ -149,11 +148,11 @@ type record struct {
 	Created  seconds             `json:"creation_date,omitempty"`
 	Metadata map[string][]string `json:"metadata,omitempty"`
 
-	State string `json:"state,omitempty"` // of an exported record
+	State string `json:"state,omitempty"` // set only in exported records
 }
 
-// parseExported parses an exported record. A store keeps unknown members as they came in, so a
-// member of the wrong type is ignored.
+// parseExported parses an exported record. A store keeps unknown members unchanged, so a member
+// may have the wrong type; it is ignored.
 func parseExported(line []byte) (rec record, err error) {
 	members, err := lowerCaseMembers(line)
 	if err != nil {
@@ -167,8 +166,8 @@ func parseExported(line []byte) (rec record, err error) {
 	return rec, err
 }
 
-// lowerCaseMembers returns the members of an object whose names are all lower case, as ours are:
-// encoding/json ignores case, and would take URL for url.
+// lowerCaseMembers returns the members of an object that have lower-case names, like the members of
+// a record: encoding/json ignores case, and would decode URL as url.
 func lowerCaseMembers(line []byte) (members map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(line, &members); err != nil {
 		return nil, err

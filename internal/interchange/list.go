@@ -11,21 +11,21 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads lists of addresses as crawlers write them. The kind of each line is
-// recognised by itself.
+// This file reads lists of addresses that crawlers have written. The kind of a line is recognised
+// from this line alone.
 
 // firstListed is the priority of the first address of a plain list.
 const firstListed = 1e9
 
 // FromList returns a converter of lists of addresses. It accepts these lines:
 //
-//   - A URL alone is a seed. Seeds are fetched in their order, before anything that was found,
-//     as with frontier add.
+//   - A URL alone is a seed. Seeds are fetched in the order of the list, before all found
+//     addresses, as with frontier add.
 //   - In a Heritrix journal (frontier.recover.gz), "F+ URL hops via" is an address, and
-//     "Fs URL …" one that is done. A failure ("Ff") waits again, as it does when Heritrix
-//     recovers.
+//     "Fs URL …" is an address that is done. An address that failed ("Ff") waits again, as it
+//     does when Heritrix recovers.
 //   - A line of a Heritrix crawl.log is an outcome. A negative status means that the address
-//     still waits, except the one for robots.txt, which is final.
+//     still waits, except -9998 (forbidden by robots.txt), which is final.
 //   - A JSON object with request.endpoint, as written by katana -jsonl, is an address that was
 //     found on request.source.
 //   - Any other JSON object with url, such as Scrapy exports, is a seed.
@@ -48,7 +48,7 @@ func FromList() Converter {
 	}
 }
 
-// recordOf returns the record of a line, nil if it has no address.
+// recordOf returns the record of a line, or nil if the line has no address.
 func recordOf(line []byte) (*record, error) {
 	switch line[0] {
 	case '#':
@@ -135,7 +135,7 @@ func fromJournal(words []string) (*record, error) {
 	return rec, nil
 }
 
-// found returns the record of an address with its discovery path, one letter per hop. A path
+// found returns the record of an address. hops is its discovery path, one letter per hop. A path
 // that Heritrix has shortened begins with the number of omitted hops and a plus.
 func found(url, hops, via string) *record {
 	rec := &record{URL: url, Operator: "link"}

@@ -13,13 +13,13 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads the dumps of a url-frontier's client (DumpURLs, ListURLs -j), and writes
-// its input (PutURLs): messages URLItem of https://github.com/crawler-commons/url-frontier,
-// API/urlfrontier.proto, in the JSON of protocol buffers, one per line. An address is either
-// discovered or known. A known address has a date from which it may be fetched again, or
-// none, which means that it is done.
+// This file reads the dumps of the url-frontier client (DumpURLs, ListURLs -j), and writes the
+// input of the client (PutURLs). Each line is a URLItem (API/urlfrontier.proto in
+// https://github.com/crawler-commons/url-frontier) in the JSON of protocol buffers. An address is
+// either discovered or known. A known address with a date may be fetched again from this date on;
+// a known address without a date is done.
 
-// An item is a URLItem. In that JSON each field may have either of two names.
+// An item is a URLItem. In the JSON of protocol buffers a field may have either of two names.
 type item struct {
 	Known      *entry  `json:"known,omitempty"`
 	Discovered *entry  `json:"discovered,omitempty"`
@@ -44,8 +44,8 @@ type values struct {
 	Values []string `json:"values"`
 }
 
-// seconds since 1970. Numbers of 64 bits are strings in the JSON of protocol buffers; plain
-// numbers are accepted too.
+// seconds is a time in seconds since 1970. Numbers of 64 bits are strings in the JSON of protocol
+// buffers; plain numbers are accepted too.
 type seconds uint64
 
 // MarshalJSON implements json.Marshaler.
@@ -74,18 +74,18 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 // lastSecond is the end of the year 9999, the last date that RFC 3339 can express.
 const lastSecond = 253402300799
 
-// statusKey is the name that StormCrawler, for which the format was made, gives to the
-// status of a response.
+// statusKey is the name of the status of a response in StormCrawler. The format was designed for
+// StormCrawler.
 const statusKey = "fetch.statusCode"
 
 // FromURLFrontier converts a line of the dump of a url-frontier.
 //
-// A discovered address becomes an address. So does a known one with a date: it waits until
-// then, whatever its last outcome. A known address without a date is done: it becomes an
-// outcome with the status or error in its metadata, or with status 200. Metadata that
-// [ToURLFrontier] has written become the members that they name. The other metadata, the key
-// if it is not the host, the crawl and the creation date become members that the store does
-// not know and keeps. A line that does not begin with { is a plain address.
+// A discovered address becomes an address. A known address with a date becomes an address that
+// waits until this date, whatever its last outcome. A known address without a date is done: it
+// becomes an outcome with the status or error in its metadata, or with status 200. Metadata that
+// [ToURLFrontier] has written become the members with the same names. The other metadata, the
+// crawl, the creation date, and the key if it is not the host become unknown members, which the
+// store keeps. A line that does not begin with { is a plain address.
 func FromURLFrontier(line []byte) ([]byte, error) {
 	if line[0] != '{' {
 		return marshal(record{V: wire.Version, URL: string(line)})
@@ -144,7 +144,7 @@ func hostname(s string) string {
 	return host
 }
 
-// texts returns the members of rec that are stored as metadata as they are.
+// texts returns the members of rec that are stored unchanged as metadata, by name.
 func (rec *record) texts() map[string]*string {
 	return map[string]*string{
 		"via": &rec.Via, "operator": &rec.Operator, "niche": &rec.Niche, "query": &rec.Query, "etag": &rec.ETag,
@@ -152,16 +152,16 @@ func (rec *record) texts() map[string]*string {
 	}
 }
 
-// numbers returns the members of rec that are stored as metadata if they are positive.
+// numbers returns the members of rec that are stored as metadata if they are positive, by name.
 func (rec *record) numbers() map[string]*int {
 	return map[string]*int{
 		"generation": &rec.Generation, "depth": &rec.Depth, "retries": &rec.Retries, statusKey: &rec.StatusCode,
 	}
 }
 
-// setMetadata stores metadata in the member of rec with that name, and reports whether it
-// did. It refuses values that [record.metadata] would not return unchanged. For a waiting
-// address it stores a status or an error only if the store would retry after it.
+// setMetadata stores metadata in the member of rec with this name, and reports whether it stored
+// them. It rejects values that [record.metadata] would not return unchanged. For a waiting address
+// it also rejects a status or an error after which the store would not retry the address.
 func (rec *record) setMetadata(name string, values []string, waits bool) bool {
 	if name == "parents" {
 		rec.Parents = values
@@ -224,13 +224,13 @@ func (rec *record) metadata() map[string]values {
 }
 
 // ToURLFrontier converts an exported record, whose last member is its state, to a line for a
-// url-frontier. What is visited or skipped becomes known without a date; what waits or is
-// leased becomes discovered, or known with the date before which it must not be fetched.
+// url-frontier. A visited or skipped address becomes known without a date. A waiting or leased
+// address becomes discovered or, if it has a not_before date, known with this date.
 //
 // A url-frontier has no priorities, retries, back-off or lineage: they are stored in the
-// metadata, from which FromURLFrontier restores them. It has no state for a withdrawn
-// address, for which ToURLFrontier returns nil. Redirects, headers, scores, reasons and
-// unknown members are lost.
+// metadata, from which FromURLFrontier restores them. It has no state for withdrawn addresses:
+// ToURLFrontier returns nil for them. Redirects, headers, scores, reasons and unknown members are
+// lost.
 func ToURLFrontier(line []byte) ([]byte, error) {
 	rec, err := parseExported(line)
 	if err != nil {
