@@ -1,12 +1,12 @@
 package judge
 
-// An Agreement counts how often a crawl's own verdict and a classifier's agree. It does not
-// measure how good the crawl is.
+// An Agreement counts how often a crawl and a classifier agree on whether a page is relevant. It
+// does not measure how good the crawl is.
 type Agreement struct {
-	both, onlyCrawl, onlyClassifier, neither int64 // pages, by who calls them relevant
+	both, onlyCrawl, onlyClassifier, neither int64 // number of pages that both, one or neither called relevant
 }
 
-// Add adds a page, given who calls it relevant.
+// Add adds a page, given whether the crawl and the classifier called it relevant.
 func (a *Agreement) Add(crawl, classifier bool) {
 	switch {
 	case crawl && classifier:
@@ -20,10 +20,10 @@ func (a *Agreement) Add(crawl, classifier bool) {
 	}
 }
 
-// AgreementFigures say how far a crawl's verdicts and a classifier's agree.
+// AgreementFigures measure the agreement of a crawl with a classifier.
 type AgreementFigures struct {
 	With           string  `json:"with"`
-	HeldOut        bool    `json:"held_out"` // the crawl's scores are not the classifier's
+	HeldOut        bool    `json:"held_out"` // whether the crawl was scored by another measure than the classifier
 	Pages          int64   `json:"pages"`
 	Both           int64   `json:"both"`
 	OnlyCrawl      int64   `json:"only_crawl"`
@@ -52,7 +52,7 @@ func (a *Agreement) Figures(heldOut bool) AgreementFigures {
 	return f
 }
 
-// An AgreementSummary is what judge -topic -summary writes. It has no measure of a crawl.
+// An AgreementSummary is the output of judge -topic -summary. It does not measure the crawl.
 type AgreementSummary struct {
 	V         int              `json:"v"`
 	Fetched   int64            `json:"fetched"`

@@ -2,11 +2,11 @@ package judge
 
 import "slices"
 
-// Clairvoyant returns the number of relevant pages that a crawler can find if it knows the web
-// and its labels, at each cost from 1 to T: the higher number of two orders. One is the best
-// order of the tree of shortest paths from the seeds, by Horn's algorithm; the other always
-// takes the shortest path to a relevant page (only if T <= 20,000). The value at each cost is
-// reached by a crawl of that cost, but not necessarily all values by the same crawl.
+// Clairvoyant returns, for each cost from 1 to T, the number of relevant pages that a crawler with
+// the complete web and its labels can find. It is the higher number of two orders. The first is the
+// best order of the tree of shortest paths from the seeds, by Horn's algorithm; the second always
+// takes the shortest path to a relevant page (only if T <= 20,000). Each value is reached by a crawl
+// of this cost, but possibly no single crawl reaches all values.
 func (j *Judge) Clairvoyant() []int { return slices.Clone(j.clairvoyant()) }
 
 func (j *Judge) makeClairvoyant() []int {
@@ -32,7 +32,7 @@ func (j *Judge) alongTree() []int {
 }
 
 // curve returns the number of relevant pages that an order finds at each cost from 1 to t.
-// Repeated pages count once.
+// A repeated page is found only once.
 func (w *Web) curve(order []int32, t int) []int {
 	curve := make([]int, t)
 	done := make([]bool, w.Len())

@@ -15,9 +15,9 @@ type CompareOptions struct {
 	By        Criterion
 	Also      []Criterion // further measures whose means are shown
 	Reference string      // the name that all others are compared with; "" for none
-	Tie       float64     // differences up to this, inclusive, are ties; the protocol says 0.01
-	ByTopic   bool        // pair means of topics, not units, for p, A₁₂, wins, ties and losses
-	Seed      uint64      // of the bootstrap
+	Tie       float64     // a difference of at most Tie is a tie; the protocol requires 0.01
+	ByTopic   bool        // p, A₁₂, wins, ties and losses compare means of topics instead of units
+	Seed      uint64      // random seed of the bootstrap and of Friedman's test
 }
 
 // A Table compares the runs of one track. Crawlers of different tracks get different
@@ -29,13 +29,14 @@ type Table struct {
 	Seeds   []string // names of seed sets, in the order of Row.Seeds
 	Costs   []int    // ascending, in the order of Row.HarvestAt and Row.RecallAt
 	Runs    int      // runs with a value
-	Units   int      // pairs of a topic and a seed set in which anything was run
-	Random  int      // the largest number of random seeds of a unit
-	Without int      // runs without a value for the criterion, which do not count
+	Units   int      // units (a topic and a seed set) in which a run has a value
+	Random  int      // the largest number of random seeds of a name in a unit
+	Without int      // runs without a value for the criterion, which are ignored
 	Rows    []Row    // the best first
 
 	// Seeing is the mean of the crawler that sees the relevance of waiting links.
-	// SeeingChildren is the mean of the crawler that sees one link further. Nil if unknown.
+	// SeeingChildren is the mean of the crawler that sees one link further. Both are nil if
+	// unknown.
 	Seeing, SeeingChildren *float64
 
 	// Friedman is the p-value of Friedman's test that the ranks by topic are all the same,
@@ -43,23 +44,23 @@ type Table struct {
 	// ranks at 5 %.
 	Friedman, Distance float64
 
-	topics []place
+	topics []unitKey
 }
 
 // A Row holds the results of one name.
 type Row struct {
 	Name, Strategy string
-	Units          int       // units in which it was run
+	Units          int       // units in which the name has a value
 	Mean           float64   // mean of the means of the topics
 	Interval       *Interval // 95 % confidence interval of the mean; nil for a single run
-	Rank           float64   // mean rank in the topics, 1 for the best; 0 if it was not run everywhere
-	Ranks          []float64 // by topic; nil if it was not run everywhere
+	Rank           float64   // mean rank in the topics, 1 for the best; 0 if a unit has no value
+	Ranks          []float64 // by topic; nil if a unit has no value
 	Also           []Mean
-	Against        *Against // comparison with the reference; nil for the reference itself, and without one
+	Against        *Against // comparison with the reference; nil for the reference itself, or if there is none
 	Topics         []Cell
 	Seeds          []Cell
-	HarvestAt      []Mean // harvest at each cost for which runs have it
-	RecallAt       []Mean
+	HarvestAt      []Mean // by cost: mean harvest of the runs that have a value
+	RecallAt       []Mean // by cost: mean recall of the runs that have a value
 }
 
 // A Mean is a mean over a number of units. If Units is 0 there is no mean.
@@ -74,38 +75,39 @@ type Cell struct {
 	Also []Mean
 }
 
-// Against compares a row with the reference, in the units that both have.
+// Against compares a row with the reference, in the units in which both have values.
 type Against struct {
 	Units      int
-	Difference float64   // of the means
+	Difference float64   // difference of the means
 	Interval   *Interval // 95 % confidence interval of the difference
-	P          float64   // of Wilcoxon's signed-rank test over units, or topics
-	Holm       float64   // P adjusted over all rows of the table
-	A12        float64   // the probability that a unit, or topic, of this row is better than one of the reference
-	Wins       int       // units, or topics, that are better by more than a tie
+	P          float64   // p-value of Wilcoxon's signed-rank test over units (or topics)
+	Holm       float64   // P, corrected for the number of rows
+	A12        float64   // probability that a unit (or topic) of this row is better than one of the reference
+	Wins       int       // units (or topics) in which this row is better by more than Tie
 	Ties       int
 	Losses     int
 
-	// Equivalent reports whether the difference is at most a tie, by two one-sided tests at
-	// 5 %: its 90 % interval lies within ±Tie. A large P alone does not show that.
+	// Equivalent reports whether the difference is shown to be at most Tie, by two one-sided
+	// tests at 5 %: the 90 % interval of the difference lies within ±Tie. A large P alone does
+	// not show this.
 	Equivalent bool
 }
 
-// A place is a unit: a topic of a web and a seed set.
-type place struct{ topic, web, seeds string }
+// A unitKey identifies a unit: a topic of a web and a seed set.
+type unitKey struct{ topic, web, seeds string }
 
-func (p place) compare(q place) int {
+func (p unitKey) compare(q unitKey) int {
 	return cmp.Or(cmp.Compare(p.topic, q.topic), cmp.Compare(p.web, q.web), cmp.Compare(p.seeds, q.seeds))
 }
 
-// runs are the results of one name in one track, by place, and at each place sorted by random
-// seed.
-type runs map[place][]*Result
+// runs holds the results of one name in one track, by unit. The results of a unit are sorted by
+// random seed.
+type runs map[unitKey][]*Result
 
 // Compare returns a table for every track, sorted by the name of the track. The order of
-// the results does not matter, and duplicates count once. It is an error if results
-// contradict each other, if a place was judged in two ways, if no result has a value for the
-// criterion, or if no track has the reference.
+// the results does not matter, and duplicates are ignored. It is an error if results contradict
+// each other, if the results of a unit were judged with different T or R, if no result has a value
+// for the criterion, or if no track has the reference.
 func Compare(results []*Result, o CompareOptions) ([]*Table, error) {
 	tracks, err := group(results)
 	if err != nil {
@@ -135,15 +137,16 @@ func Compare(results []*Result, o CompareOptions) ([]*Table, error) {
 	return tables, nil
 }
 
-// ErrDiffer is wrapped by the error of [Compare] if two results of the same run have other values.
+// ErrDiffer is wrapped by the error of [Compare] if two results of the same run have different
+// values.
 var ErrDiffer = errors.New("they differ")
 
-// group sorts results by track, name and place.
+// group groups results by track, name and unit.
 func group(results []*Result) (map[string]map[string]runs, error) {
 	tracks := map[string]map[string]runs{}
-	budgets := map[place]*Result{}
+	budgets := map[unitKey]*Result{}
 	for _, r := range results {
-		at := place{r.Topic, r.Web, string(r.Seeds)}
+		at := unitKey{r.Topic, r.Web, string(r.Seeds)}
 		if b := budgets[at]; b == nil {
 			budgets[at] = r
 		} else if b.T != r.T || b.R != r.R {
@@ -180,7 +183,7 @@ func agree(a, b *Result) bool {
 
 func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	t := &Table{CompareOptions: o, Track: track}
-	places := map[place]bool{}
+	places := map[unitKey]bool{}
 	counted := map[string]runs{} // results with a value
 	for name, runs := range all {
 		for at, repeats := range runs {
@@ -190,7 +193,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 				continue
 			}
 			if counted[name] == nil {
-				counted[name] = map[place][]*Result{}
+				counted[name] = map[unitKey][]*Result{}
 			}
 			counted[name][at] = with
 			places[at] = true
@@ -198,7 +201,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 			t.Runs += len(with)
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(places), place.compare)
+	order := slices.SortedFunc(maps.Keys(places), unitKey.compare)
 	t.Units = len(order)
 	t.columns(order, counted)
 	t.Seeing = t.sighted(order, counted, func(r *Result) *Sighted { return &r.Seeing })
@@ -214,13 +217,14 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	t.adjustP()
 	t.rank()
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
-		return t.better(b.Mean, a.Mean)
+		return t.compareValues(b.Mean, a.Mean)
 	})
 	return t
 }
 
-// better compares two values: it is positive if a is the better one.
-func (t *Table) better(a, b float64) int {
+// compareValues returns a positive number if a is compareValues than b, a negative number if b is compareValues, and 0
+// if they are equal.
+func (t *Table) compareValues(a, b float64) int {
 	if t.By.Lower {
 		a, b = b, a
 	}
@@ -228,7 +232,7 @@ func (t *Table) better(a, b float64) int {
 }
 
 // columns sets the topics, the seed sets and the costs of the table.
-func (t *Table) columns(order []place, counted map[string]runs) {
+func (t *Table) columns(order []unitKey, counted map[string]runs) {
 	seeds, costs, called := map[string]bool{}, map[int]bool{}, map[string]int{}
 	for _, at := range order {
 		seeds[at.seeds] = true
@@ -261,8 +265,8 @@ func (t *Table) columns(order []place, counted map[string]runs) {
 }
 
 // row returns the row of one name.
-func (t *Table) row(name string, order []place, all runs) Row {
-	own := newSample(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
+func (t *Table) row(name string, order []unitKey, all runs) Row {
+	own := newSample(order, func(at unitKey) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
 	for _, at := range slices.Backward(order) { // one name has one strategy; if not, take the first
 		if repeats := all[at]; repeats != nil {
@@ -270,15 +274,15 @@ func (t *Table) row(name string, order []place, all runs) Row {
 		}
 	}
 	row.Also = t.also(order, all)
-	cell := func(in func(place) bool) Cell {
-		some := slices.DeleteFunc(slices.Clone(order), func(at place) bool { return !in(at) })
+	cell := func(in func(unitKey) bool) Cell {
+		some := slices.DeleteFunc(slices.Clone(order), func(at unitKey) bool { return !in(at) })
 		return Cell{meanOf(some, all, t.By.value), t.also(some, all)}
 	}
 	for _, topic := range t.topics {
-		row.Topics = append(row.Topics, cell(func(at place) bool { return at.ofTopic() == topic }))
+		row.Topics = append(row.Topics, cell(func(at unitKey) bool { return at.ofTopic() == topic }))
 	}
 	for _, seeds := range t.Seeds {
-		row.Seeds = append(row.Seeds, cell(func(at place) bool { return at.seeds == seeds }))
+		row.Seeds = append(row.Seeds, cell(func(at unitKey) bool { return at.seeds == seeds }))
 	}
 	for _, cost := range t.Costs {
 		row.HarvestAt = append(row.HarvestAt, meanOf(order, all, func(r *Result) *float64 { return known(r.HarvestAt, cost) }))
@@ -287,7 +291,7 @@ func (t *Table) row(name string, order []place, all runs) Row {
 	return row
 }
 
-// known returns the value at a cost, nil if there is none.
+// known returns the value at a cost, or nil if there is none.
 func known(at map[int]float64, cost int) *float64 {
 	if v, ok := at[cost]; ok {
 		return &v
@@ -296,7 +300,7 @@ func known(at map[int]float64, cost int) *float64 {
 }
 
 // also returns the means of the further measures.
-func (t *Table) also(order []place, all runs) []Mean {
+func (t *Table) also(order []unitKey, all runs) []Mean {
 	var means []Mean
 	for _, c := range t.Also {
 		means = append(means, meanOf(order, all, c.value))
@@ -305,8 +309,8 @@ func (t *Table) also(order []place, all runs) []Mean {
 }
 
 // compareWith compares the runs of one name with those of the reference.
-func (t *Table) compareWith(order []place, all, reference runs) *Against {
-	pairs := newSample(order, func(at place) unit {
+func (t *Table) compareWith(order []unitKey, all, reference runs) *Against {
+	pairs := newSample(order, func(at unitKey) unit {
 		u := unit{values(all[at], t.By.value), values(reference[at], t.By.value)}
 		if u.other == nil {
 			u.own = nil
@@ -360,7 +364,7 @@ func (t *Table) adjustP() {
 	}
 }
 
-// rank ranks the rows that were run everywhere, in every topic.
+// rank ranks, in every topic, the rows that have a value in every unit.
 func (t *Table) rank() {
 	var rows []*Row
 	for i := range t.Rows {
@@ -390,13 +394,13 @@ func (t *Table) rank() {
 	t.Friedman, t.Distance = p, distance
 }
 
-// sighted returns the mean, over all places, of a crawler that sees more than a real one can.
-// All runs of a place have the same value.
-func (t *Table) sighted(order []place, counted map[string]runs, which func(*Result) *Sighted) *float64 {
+// sighted returns the mean, over all units, of a crawler that sees more than a real one can, or nil
+// if a unit has no value. All runs of a unit have the same value.
+func (t *Table) sighted(order []unitKey, counted map[string]runs, which func(*Result) *Sighted) *float64 {
 	if t.By.sighted == nil {
 		return nil
 	}
-	s := newSample(order, func(at place) unit {
+	s := newSample(order, func(at unitKey) unit {
 		for _, name := range slices.Sorted(maps.Keys(counted)) {
 			for _, r := range counted[name][at] {
 				if v := t.By.sighted(which(r)); v != nil {
@@ -413,12 +417,12 @@ func (t *Table) sighted(order []place, counted map[string]runs, which func(*Resu
 }
 
 // ofTopic returns the place without its seeds.
-func (p place) ofTopic() place { return place{topic: p.topic, web: p.web} }
+func (p unitKey) ofTopic() unitKey { return unitKey{topic: p.topic, web: p.web} }
 
-// newSample makes a sample of places in their order. Units without values are left out.
-func newSample(order []place, number func(place) unit) sample {
+// newSample returns a sample of the units, in the given order. Units without values are omitted.
+func newSample(order []unitKey, number func(unitKey) unit) sample {
 	var s sample
-	var last place
+	var last unitKey
 	for _, at := range order {
 		u := number(at)
 		if len(u.own) == 0 {
@@ -432,16 +436,16 @@ func newSample(order []place, number func(place) unit) sample {
 	return s
 }
 
-// meanOf returns the mean of a value of runs over places.
-func meanOf(order []place, all runs, value func(*Result) *float64) Mean {
-	s := newSample(order, func(at place) unit { return unit{own: values(all[at], value)} })
+// meanOf returns the mean of a value of runs over units.
+func meanOf(order []unitKey, all runs, value func(*Result) *float64) Mean {
+	s := newSample(order, func(at unitKey) unit { return unit{own: values(all[at], value)} })
 	if len(s) == 0 {
 		return Mean{}
 	}
 	return Mean{s.mean(), s.size()}
 }
 
-// values returns the value of every run that has it.
+// values returns the values of the runs that have one.
 func values(repeats []*Result, value func(*Result) *float64) []float64 {
 	var all []float64
 	for _, r := range repeats {

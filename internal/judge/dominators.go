@@ -6,8 +6,8 @@ import (
 	"spoor/internal/graph"
 )
 
-// dominators returns the immediate dominator of each page, None for a page that only the
-// start dominates. The start links to the first pages, which are the seeds. All pages must
+// dominators returns the immediate dominator of each page, or None if only the start dominates the
+// page. The start is a vertex that links to the seeds, which are the first pages. All pages must
 // be reachable. This is the simple version of Lengauer and Tarjan's algorithm ("A fast
 // algorithm for finding dominators in a flowgraph", TOPLAS 1(1), 1979), without recursion. It
 // takes O(links · log pages) time.
@@ -49,11 +49,12 @@ func dominators(w *Web, seeds int) []int32 {
 
 	in := reversed(w, seeds, number)
 
-	// The paper's names. None is the root of a tree of the forest, or the end of a list.
+	// The names are from the paper. None marks the root of a tree of the forest, or the end of a
+	// list.
 	semi := make([]int32, n+1)
 	label := make([]int32, n+1)
 	ancestor := make([]int32, n+1)
-	bucket := make([]int32, n+1) // the first vertex in it
+	bucket := make([]int32, n+1) // the first vertex in the bucket
 	next := make([]int32, n+1)   // the next vertex in the same bucket
 	dom := make([]int32, n+1)
 	for v := range n + 1 {
@@ -106,8 +107,8 @@ func dominators(w *Web, seeds int) []int32 {
 	return idom
 }
 
-// reversed returns the links of w, and those of a start vertex 0 to the seeds, with every
-// link turned around and pages renamed to their numbers.
+// reversed returns the graph of all links of w and the links from the start (vertex 0) to the
+// seeds, with every link reversed and every page replaced by its number.
 func reversed(w *Web, seeds int, number []int32) graph.CSR {
 	return graph.NewCSR(w.Len()+1, func(yield func(from, to int32) bool) {
 		for s := range int32(seeds) {

@@ -1,29 +1,29 @@
 package judge
 
-// A block is a part of the best order of a forest: consecutive pages that are denser in
-// relevant pages together than the first of them alone.
+// A block is a part of the best order of a forest: consecutive pages that together have a higher
+// density of relevant pages than the first page alone.
 type block struct {
-	first    int32 // its first page; the others follow by next
+	first    int32 // first page; next holds the following pages
 	pages    int32
 	relevant int32
 }
 
-// merge orders the pages of a forest, parents before children, so that no other such
-// order has found more relevant pages at the end of any block: Horn's algorithm (W. A.
+// merge orders the pages of a forest, parents before children, so that no other order with
+// parents before children has more relevant pages up to the end of any block: Horn's algorithm (W. A.
 // Horn, "Single-machine job sequencing with treelike precedence ordering and linear
 // delay penalties", SIAM J. Appl. Math. 23(2), 1972). The densest block is appended to the
-// block of its parent; if it has no parent, it is next in the order. Of equally dense
-// blocks the older one goes first, and single pages are in the order of their numbers.
+// block of its parent; a block without a parent is next in the order. If blocks are equally dense,
+// the older block is first; the blocks of single pages are created in the order of their numbers.
 //
-// Pages after the last relevant one are left out, for they change no curve. The density of
-// blocks never rises. parent is [None] for a root.
+// Pages after the last relevant page are omitted, because they change no curve. The density of
+// the blocks never rises. parent is [None] for a root.
 func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	root := int32(len(parent))
 	next = make([]int32, len(parent))      // by page: the next page in its block
 	last := make([]int32, len(parent))     // by first page of a block: its last page
 	size := make([]int32, len(parent))     // by first page of a block: its pages
 	value := make([]int32, len(parent))    // by first page of a block: its relevant pages
-	within := make([]int32, len(parent)+1) // by page: the first page of its block, or a page closer to it
+	within := make([]int32, len(parent)+1) // by page: the first page of its block, or a page closer to that page
 	within[root] = root
 	find := func(page int32) int32 {
 		for within[page] != page {
@@ -49,7 +49,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	for len(waiting.list) > 0 {
 		b := waiting.pop().block
 		if within[b.first] != b.first || size[b.first] != b.pages {
-			continue // it has been merged meanwhile
+			continue // the block has been merged since it was pushed
 		}
 		into := root
 		if up := parent[b.first]; up != None {

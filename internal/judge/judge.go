@@ -1,20 +1,20 @@
 // Package judge measures crawls of a closed web whose relevant pages are known. It computes
-// what a crawl found at every cost, and compares that with random crawls and with crawlers
-// that know the web and its labels.
+// what a crawl found at every cost, and compares the result with random crawls and with crawlers
+// that use the complete web and its labels.
 //
 // # Cost
 //
 // A crawl is an order: a page number for every unit of cost. A fetch costs 1, whether it
-// finds a page, the same page again, or none; a unit of cost that finds no page (a query, a
-// failure, an address outside the web) is [None]. Records for which no server was asked cost
-// nothing and have no place in the order. All curves are numbers of relevant pages found at
-// each cost from 1 to T, the budget.
+// finds a new page, a known page, or no page. A unit of cost that finds no page (a query, a
+// failure, an address outside the web) is [None]. Records without a request cost nothing and are
+// not in the order. A curve is the number of relevant pages found at each cost from 1 to T, the
+// budget.
 //
 // # Reference crawlers
 //
-// Finding the best order is NP-hard, so it is bracketed: [Judge.Clairvoyant] is the result of a
-// crawler that knows everything, and [Judge.Bound] is an upper bound. The areas under the curves of
-// recall give one number for a crawl:
+// Finding the best order is NP-hard, so there are two estimates of its result: [Judge.Clairvoyant]
+// is the result of a crawler that knows everything, and [Judge.Bound] is an upper bound. The areas
+// under the curves of recall give one number for a crawl:
 //
 //	nAUC = (AUC - AUC of Random) / (AUC of Clairvoyant - AUC of Random)
 //
@@ -22,7 +22,7 @@
 // [Judge.SeeingChildren] are between the two: they predict without error, but plan only one
 // link ahead.
 //
-// All of it takes a few seconds and less than 400 MiB for a million pages with ten million
+// A Judge takes a few seconds and less than 400 MiB for a million pages with ten million
 // links (BenchmarkMillionPages), and little more in the worst case: every step takes
 // O(links · log pages) time, except the search for the nearest relevant pages, which
 // traverses the web at most a few hundred times.
@@ -39,12 +39,13 @@ import (
 // MaxBudget is the largest budget.
 const MaxBudget = 10_000_000
 
-// The default budget: as many pages as a good crawl needs to find the relevant ones, but
-// not so many that any order finds them.
+// The default budget is large enough for a good crawl to find the relevant pages, but too small
+// for an arbitrary order to find them. It is the larger of minBudget pages and the smaller of two
+// numbers.
 const (
 	minBudget      = 200 // pages
-	webShare       = 4   // a quarter of the reachable pages
-	relevantFactor = 5   // five times the reachable relevant pages
+	webShare       = 4   // the reachable pages, divided by this
+	relevantFactor = 5   // the reachable relevant pages times this
 )
 
 // Options control how a Judge measures. Comparisons use the zero value.
@@ -65,8 +66,8 @@ type Judge struct {
 	// after its parent.
 	near   *Web
 	seeds  int     // number of seeds
-	parent []int32 // the page on which the page is first found, None for a seed: a tree of shortest paths
-	page   []int32 // the page's number in web
+	parent []int32 // the first page that links to the page, None for a seed: a tree of shortest paths
+	page   []int32 // number of the page in web
 
 	clairvoyant func() []int
 	bound       func() []float64
@@ -74,8 +75,8 @@ type Judge struct {
 }
 
 // New returns a judge of crawls of w that start from the given seeds, which are page
-// numbers; duplicates are ignored. Links are followed in their order on the page wherever
-// the order matters. The web must not change while the judge is used.
+// numbers; duplicates are ignored. Where the order of links matters, it is their order on the
+// page. The web must not change while the judge is used.
 //
 // R may be 0; then all areas are 0, and nothing can be concluded from them.
 func New(w *Web, seeds []int32, o Options) (*Judge, error) {
@@ -135,7 +136,7 @@ func New(w *Web, seeds []int32, o Options) (*Judge, error) {
 	return j, nil
 }
 
-// A Budget is what judge -budget prints.
+// A Budget is the output of judge -budget.
 type Budget struct {
 	V         int `json:"v"`
 	T         int

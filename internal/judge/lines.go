@@ -53,7 +53,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(short)
 }
 
-// ends returns the ends of an interval, nil if there is none.
+// ends returns the ends of an interval, or nil if i is nil.
 func (i *Interval) ends() (low, high *number) {
 	if i == nil {
 		return nil, nil
@@ -61,7 +61,7 @@ func (i *Interval) ends() (low, high *number) {
 	return new(number(i.Low)), new(number(i.High))
 }
 
-// put stores a mean, if there is one.
+// put stores a mean if it has units.
 func put[K comparable](to map[K]number, key K, m Mean) {
 	if m.Units > 0 {
 		to[key] = number(m.Value)

@@ -14,11 +14,11 @@ type Measures struct {
 	Harvest float64 // relevant pages found per unit of cost, up to T
 	Recall  float64 // share of R found up to T; above 1 if the crawl found pages that no link reaches
 
-	AUC            float64 // mean of recall over the costs 1 to T: the area under its curve
+	AUC            float64 // mean of recall over the costs 1 to T: the area under the curve of recall
 	AUCRandom      float64 // AUC of the mean random crawl
 	NAUC           float64 // 0 for random, 1 for clairvoyant; 0 if these two are equal
-	AUCClairvoyant float64 // AUC as a share of the clairvoyant crawler's
-	AUCBound       float64 // AUC as a share of the bound's
+	AUCClairvoyant float64 // AUC divided by the AUC of the clairvoyant crawler
+	AUCBound       float64 // AUC divided by the AUC of the bound
 
 	// The cost at which 50, 80 and 90 % of R were found; 0 if they were not found up to T.
 	Cost50 int
@@ -46,8 +46,8 @@ func (m *Measures) RecallAt(cost int) float64 {
 func (m *Measures) within(cost int) int { return max(1, min(cost, m.T)) }
 
 // Curve returns the number of relevant pages that a crawl found at each cost from 1 to T. The
-// order has a page for each unit of cost, or a negative number. Repeated pages cost again, but
-// count once. Pages that no link reaches count too.
+// order has a page or a negative number for each unit of cost. A repeated page costs again, but is
+// found only once. Pages that cannot be reached by links are found too.
 func (j *Judge) Curve(order []int32) []int { return j.web.curve(order, j.T) }
 
 // Measure measures a crawl, given its order as for [Judge.Curve].
@@ -74,7 +74,8 @@ func (j *Judge) Measure(order []int32) Measures {
 	}
 }
 
-// area returns the mean of recall, given the curve of pages found out of r.
+// area returns the mean of recall, given the curve of the number of found pages, and r, the number
+// of pages to be found.
 func area[N int | float64](curve []N, r int) float64 {
 	sum := N(0)
 	for _, found := range curve {
@@ -83,7 +84,7 @@ func area[N int | float64](curve []N, r int) float64 {
 	return ratio(float64(sum), float64(r*len(curve)))
 }
 
-// costOf returns the lowest cost at which the given percentage of r is found, 0 if none.
+// costOf returns the lowest cost at which the given percentage of r was found, or 0 if it was not.
 func costOf(percent int, curve []int, r int) int {
 	if r == 0 {
 		return 0
@@ -106,7 +107,7 @@ func (j *Judge) hosts(order []int32) int {
 	return len(seen)
 }
 
-// ratio returns a/b, and 0 if b is 0.
+// ratio returns a/b, or 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

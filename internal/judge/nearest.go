@@ -6,8 +6,8 @@ import "slices"
 const maxNearestBudget = 20_000
 
 // nearest returns the order of a crawler that fetches waiting relevant pages in the order in
-// which they were found. If no relevant page waits, it takes the shortest path to one: the
-// first that a breadth-first search from all waiting pages finds.
+// which they were found. If no relevant page waits, it fetches the shortest path to a relevant
+// page: the first path that a breadth-first search from all waiting pages finds.
 func (j *Judge) nearest() []int32 {
 	n := newNearest(j)
 	n.crawl(j.seeds, maxDistance)
@@ -31,8 +31,8 @@ type nearestFirst struct {
 	done  []bool    // by page: fetched
 	seen  []bool    // by page: fetched or waiting
 	hits  []int32   // relevant pages, waiting or fetched
-	rows  [][]int32 // by distance: other waiting pages at least that far from a relevant page, in the order found
-	least []int32   // by page: a lower bound of the distance to an unfetched relevant page; never falls
+	rows  [][]int32 // by distance: other waiting pages at least this far from a relevant page, in the order found
+	least []int32   // by page: a lower bound of its distance to an unfetched relevant page; never falls
 	way   []int32   // path from a relevant page back to the start of the search
 }
 

@@ -13,9 +13,9 @@ import (
 // the union of the two crawls, so that the ratio is the Jaccard coefficient: symmetric, 1 for
 // the same pages in any order, and 0 if the crawls have no page in common.
 //
-// Orders are as in [Judge.Curve]; repeated pages and negative numbers do not count. The
-// caller cuts them at the same cost, and leaves out irrelevant pages for the paper's figures. The
-// ratio measures how different two crawls are, not how good.
+// Orders are as in [Judge.Curve]; repeated pages and negative numbers are ignored. The caller cuts
+// both orders at the same cost and, for the figures of the paper, removes irrelevant pages. The
+// ratio measures how different two crawls are, not how good they are.
 func Overlap(a, b []int32) float64 {
 	x, y := set(a), set(b)
 	sum, both := len(x)+len(y), 0
@@ -47,9 +47,9 @@ type PairOverlap struct {
 	Overlap float64 `json:"overlap"`
 }
 
-// Overlaps returns the overlap of every two crawlers, the mean over samples. A sample has
-// an order for each of the names. Orders are cut after the given number of units of cost;
-// 0 stands for the length of the shortest order of the sample.
+// Overlaps returns the overlap of every pair of crawlers: the mean over samples. A sample has
+// an order for each name. Orders are cut after cut units of cost; if cut is 0, after the length
+// of the shortest order of the sample.
 func Overlaps(names []string, samples [][][]int32, cut int) []PairOverlap {
 	var pairs []PairOverlap
 	for i, a := range names {

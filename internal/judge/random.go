@@ -2,11 +2,11 @@ package judge
 
 import "slices"
 
-// The number of crawls of which the random crawler is the mean.
+// The result of the random crawler is the mean of this number of crawls.
 const (
 	manyCrawls = 400
-	fewCrawls  = 20   // for a large budget, where the variance is small
-	largeAbove = 5000 // the budget above which it is large
+	fewCrawls  = 20   // for budgets above largeAbove, because their variance is small
+	largeAbove = 5000 // units of cost
 )
 
 // A Band holds the numbers of relevant pages that random crawls found, at each cost from 1 to T.
@@ -16,12 +16,12 @@ type Band struct {
 	High []int // the 95 % quantile
 }
 
-// Random returns the results of 400 random crawls (20 where T > 5,000). Each fetches any of
-// the waiting addresses with the same probability. The same web, seeds and budget give the
-// same crawls: crawl i draws from SplitMix64 (Steele, Lea and Flood, "Fast splittable
-// pseudorandom number generators", OOPSLA 2014) seeded with i, takes the number modulo the
-// length of the list of waiting addresses, and moves the last address of the list to the
-// place of the one it took. Links are added in their order on the page.
+// Random returns the results of 400 random crawls (20 if T > 5,000). A random crawl fetches each
+// waiting address with the same probability. The same web, seeds and budget give the
+// same crawls: crawl i draws a number from SplitMix64 (Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators", OOPSLA 2014) seeded with i, removes from the list of waiting
+// addresses the address at this number modulo the length of the list, and moves the last address
+// of the list to its place. Links are added in their order on the page.
 func (j *Judge) Random() Band {
 	b := j.random()
 	return Band{slices.Clone(b.Mean), slices.Clone(b.Low), slices.Clone(b.High)}
@@ -57,8 +57,8 @@ func (j *Judge) makeRandom() Band {
 // rank returns the index of a quantile, in percent, among n sorted numbers.
 func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
 
-// draw returns the curve of crawl i.
-func (j *Judge) draw(i int32, seen, waiting []int32) (curve, room []int32) {
+// draw returns the curve of crawl i, and the slice waiting for the next crawl to use again.
+func (j *Judge) draw(i int32, seen, waiting []int32) (curve, buffer []int32) {
 	curve = make([]int32, j.T)
 	rng := splitMix64(i)
 	for s := range j.seeds {
@@ -89,7 +89,7 @@ func (j *Judge) draw(i int32, seen, waiting []int32) (curve, room []int32) {
 	return curve, waiting
 }
 
-// splitMix64 is the generator of that name. Its value is its state.
+// splitMix64 is the state of a SplitMix64 generator.
 type splitMix64 uint64
 
 func (s *splitMix64) next() uint64 {

@@ -1,16 +1,16 @@
 package judge
 
 // Seeing returns the order of a crawler that sees whether a waiting address is relevant, and
-// fetches relevant ones first, at most T pages. It shows what perfect prediction of the next
-// page is worth. Equal addresses are fetched in the order in which they were found; those of
-// one page, in the order of its links.
+// fetches relevant addresses first, at most T pages. It shows the value of a perfect prediction of
+// the next page. Of equal addresses, the one that was found first is fetched first; addresses found
+// on the same page are in the order of its links.
 func (j *Judge) Seeing() []int32 {
 	return j.greedy(func(page int32, _ []bool) int32 { return j.relevance(page) })
 }
 
-// SeeingChildren returns the order of a crawler that sees one link further, at most T
-// pages. To the relevance of a waiting address, 0 or 1, it adds 0.6·min(1, k/5) if the page
-// links to k relevant pages that are neither fetched nor waiting. Ties are broken as by Seeing.
+// SeeingChildren returns the order, at most T pages, of a crawler that also sees one link
+// further. To the relevance of a waiting address, 0 or 1, it adds 0.6·min(1, k/5) if the page
+// links to k relevant pages that are neither fetched nor waiting. Ties are broken as in Seeing.
 func (j *Judge) SeeingChildren() []int32 {
 	const itself, child, most = 25, 3, 5 // in units of 1/25: 0.6/5 = 3/25
 	return j.greedy(func(page int32, seen []bool) int32 {

@@ -16,27 +16,27 @@ import (
 )
 
 // A Result is one judged run, as a line of JSON: the [Figures] that judge -summary writes,
-// and what identifies the run, which scripts/compare adds. Unknown members are ignored.
+// and the members that identify the run, which scripts/compare adds. Unknown members are ignored.
 type Result struct {
 	V        int     `json:"v"`        // 1
-	Name     string  `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
+	Name     string  `json:"name"`     // a strategy and its options, such as "niche -compat"
 	Strategy string  `json:"strategy"` // the strategy alone
-	Track    string  `json:"track"`    // what crawlers are given: K keywords, E examples too, Q a search too
+	Track    string  `json:"track"`    // information given to the crawler: K keywords, E also examples, Q also a search
 	Web      string  `json:"web"`      // the archive
-	Topic    string  `json:"topic"`    // what is sought in it; the label if absent
+	Topic    string  `json:"topic"`    // the topic of the crawl; the label if absent
 	Label    string  `json:"label"`    // the label of relevant pages
 	Seeds    SeedSet `json:"seeds"`
-	Seed     int64   `json:"seed"` // of the random numbers
+	Seed     int64   `json:"seed"` // seed of the random numbers
 	Stop     string  `json:"stop"` // why the crawl ended
 
 	EvolveCommand string `json:"evolve_command,omitempty"` // the strategy, if it is a program of the user
-	ScoreCommand  string `json:"score_command,omitempty"`  // the program of the user in the place of score
+	ScoreCommand  string `json:"score_command,omitempty"`  // the user's program that replaces score
 
-	Figures // V, Label and Seeds are those above
+	Figures // its V, Label and Seeds are hidden by the fields above
 }
 
-// A SeedSet is the name of a set of seeds. Instead, judge -summary writes the number of seeds and
-// a digest, which are read as a name such as "5 seeds 1f0c27ab".
+// A SeedSet is the name of a set of seeds. judge -summary writes the number of seeds and a digest
+// instead of a name; they are read as a name such as "5 seeds 1f0c27ab".
 type SeedSet string
 
 // UnmarshalJSON reads a name or a number of seeds.
@@ -51,17 +51,17 @@ func (s *SeedSet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Bounds of a line of results, far above what comparisons write.
+// Limits of a line of results, far above the lines that comparisons write.
 const (
 	maxLine   = 1 << 20 // bytes
 	maxName   = 200     // bytes of a name
-	maxCosts  = 64      // in harvest_at and recall_at
-	maxNumber = 1e12
+	maxCosts  = 64      // members of harvest_at or recall_at
+	maxNumber = 1e12    // absolute value
 )
 
 // A LineError reports a line that is not a judged run.
 type LineError struct {
-	Line int64 // from 1
+	Line int64 // line number, from 1
 	Err  error
 }
 
@@ -70,9 +70,9 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns e.Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Results reads judged runs, one a line. It yields a [*LineError] for a bad line and
-// continues; any other error, such as a line of more than 1 MiB, is the last value it
-// yields. Empty lines are skipped. A run without a name gets the given one.
+// Results reads judged runs, one per line. It yields a [*LineError] for a bad line and
+// continues; it ends after any other error, such as a line of more than 1 MiB. Empty lines are
+// skipped. A run without a name gets the given name.
 func Results(r io.Reader, name string) iter.Seq2[*Result, error] {
 	return func(yield func(*Result, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -156,7 +156,7 @@ type Criterion struct {
 	Digits  int    // decimals that are printed
 
 	value   func(*Result) *float64  // nil if unknown
-	sighted func(*Sighted) *float64 // nil if such crawlers do not have it
+	sighted func(*Sighted) *float64 // the value of a crawler that sees links; nil if not computed
 	at      func(*Row) []Mean       // by cost; nil if unknown
 }
 

@@ -209,7 +209,7 @@ func checkTable(t *testing.T, table *Table) {
 		if r.Interval != nil && r.Interval.Low > r.Interval.High {
 			t.Errorf("interval %v", *r.Interval)
 		}
-		if i > 0 && table.better(r.Mean, table.Rows[i-1].Mean) > 0 {
+		if i > 0 && table.compareValues(r.Mean, table.Rows[i-1].Mean) > 0 {
 			t.Errorf("%v stands behind %v", r.Mean, table.Rows[i-1].Mean)
 		}
 		if a := r.Against; a != nil && (a.Wins+a.Ties+a.Losses > a.Units || a.P < 0 || a.P > a.Holm || a.Holm > 1 || a.A12 < 0 || a.A12 > 1) {

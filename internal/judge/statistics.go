@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// grain is the resolution of comparisons. Measures have six decimals; digits after the
-// ninth are rounding errors of means, which must not make equal values differ.
+// grain is the resolution of comparisons. Measures have six decimals. In their means, decimals
+// after the ninth are rounding errors, which must not make equal values differ.
 const grain = 1e-9
 
 // grains returns v as a whole number of grains.
 func grains(v float64) float64 { return math.Round(v / grain) }
 
-// mean returns the mean of values, of which there must be at least one.
+// mean returns the mean of values, which must not be empty.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -23,9 +23,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// exactPairs is the number of pairs up to which Wilcoxon computes the exact distribution.
-// That takes about 500,000 additions for 100 pairs. For more pairs the error of the
-// approximation is smaller than the last digit that is printed.
+// exactPairs is the largest number of pairs for which Wilcoxon computes the exact distribution,
+// with about 500,000 additions for 100 pairs. For more pairs the error of the approximation is
+// smaller than the last digit that is printed.
 const exactPairs = 100
 
 // Wilcoxon returns the two-sided p-value of the signed-rank test that paired differences
@@ -102,8 +102,8 @@ func signedRanks(ranks []int, total, tail int) float64 {
 	return below
 }
 
-// Holm adjusts p-values for multiple comparisons, so that the probability of any false
-// positive among them is that of a single test: the smallest of m is multiplied by m, the
+// Holm adjusts p-values for multiple comparisons, so that the probability of at least one false
+// positive is the same as for a single test: the smallest of m p-values is multiplied by m, the
 // next by m−1, and so on; the results are made monotonic and at most 1. They are
 // returned in the order of p.
 //
@@ -124,8 +124,8 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// A12 returns the probability that a value of x is larger than a value of y, where ties
-// count half:
+// A12 returns the probability that a value of x is larger than a value of y. A tie is counted as
+// one half:
 //
 //	A₁₂ = (#(x > y) + #(x = y)/2) / (|x|·|y|)
 //
@@ -161,9 +161,9 @@ func A12(x, y []float64) float64 {
 
 // Friedman ranks the values of each block, 1 for the largest, where ties share the mean of
 // their ranks. It returns the mean ranks, the p-value of the hypothesis that they are all
-// equal, and the critical distance: under that hypothesis, two mean ranks are further apart
-// with a probability of 5 %. Both come from 10,000 random permutations of the ranks in each
-// block, so they are valid for few blocks and for ties, unlike the tables of Friedman and
+// equal, and the critical distance: under this hypothesis, the probability that any two mean ranks
+// are further apart is 5 %. Both are computed from 10,000 random permutations of the ranks in each
+// block, so they are also valid for few blocks and for ties, unlike the tables of Friedman and
 // Nemenyi. All blocks must have the same length.
 //
 // Source: M. Friedman, "The Use of Ranks to Avoid the Assumption of Normality Implicit in
@@ -238,11 +238,11 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// A unit is what is paired: one seed set of one topic. It has a value for every random seed
-// and, in a comparison, the values of the reference, which are subtracted.
+// A unit is one seed set of one topic. It has a value for every random seed and, in a comparison,
+// the values of the reference, which are subtracted.
 type unit struct{ own, other []float64 }
 
-// value returns the unit's mean over random seeds.
+// value returns the mean of own over the random seeds, minus the mean of other if there is one.
 func (u unit) value() float64 {
 	if u.other == nil {
 		return mean(u.own)
@@ -253,7 +253,7 @@ func (u unit) value() float64 {
 // A sample holds units by topic. Every topic has at least one.
 type sample [][]unit
 
-// mean returns the mean of the means of topics: each has the same weight, however many
+// mean returns the mean of the means of the topics: every topic has the same weight, however many
 // seed sets it has.
 func (s sample) mean() float64 {
 	sum := 0.0
@@ -328,7 +328,7 @@ const (
 
 // bootstrap returns the sorted means of resamples of s. It is nil for a single value.
 //
-// The intervals are too narrow for a few topics that differ. With normally distributed
+// The intervals are too narrow if there are few topics and these differ. With normally distributed
 // values and 6 units per topic, 95 % intervals contained the true mean in 84 % of cases for
 // 5 topics whose means differ twice as much as their units, in 95 % for 30 such topics, and
 // in 98 % for 5 topics that do not differ.
@@ -348,8 +348,8 @@ func (s sample) bootstrap(seed uint64) []float64 {
 	return means
 }
 
-// percentiles returns the interval that remains if, of 1,000 sorted means, cut are removed
-// at each end.
+// percentiles returns the interval that remains if cut of 1,000 sorted means are removed at each
+// end.
 func percentiles(means []float64, cut int) *Interval {
 	if means == nil {
 		return nil

@@ -2,32 +2,32 @@ package judge
 
 import "math"
 
-// Figures are the figures of one crawl, as judge -summary writes and judge table reads
-// them. A measure is nil if it is unknown.
+// Figures are the measures of one crawl, in the format that judge -summary writes and judge table
+// reads. A measure is nil if it is unknown.
 type Figures struct {
 	V         int   `json:"v"`         // 1
 	T         int   `json:"T"`         // the budget: units of cost that are judged
-	R         int   `json:"R"`         // relevant pages that links reach from the seeds
-	Reachable int   `json:"reachable"` // pages that links reach from the seeds
-	Fetched   int64 `json:"fetched"`   // units of cost in all
-	Cost      int64 `json:"cost"`      // the same number
+	R         int   `json:"R"`         // relevant pages that can be reached by links from the seeds
+	Reachable int   `json:"reachable"` // pages that can be reached by links from the seeds
+	Fetched   int64 `json:"fetched"`   // total cost
+	Cost      int64 `json:"cost"`      // same as Fetched
 	Queries   int64 `json:"queries"`
 	Free      int64 `json:"free"` // records that cost nothing
 
 	Harvest        *float64 `json:"harvest"`         // relevant pages per unit of cost, in [0, 1]
-	Recall         *float64 `json:"recall"`          // of the R relevant pages; above 1 if a search finds others
+	Recall         *float64 `json:"recall"`          // share of R that was found; above 1 if a search finds other pages
 	AUC            *float64 `json:"auc"`             // area under recall, over cost 1 to T
 	AUCRandom      *float64 `json:"auc_random"`      // AUC of random crawls
 	NAUC           *float64 `json:"nauc"`            // 0 for a random crawl, 1 for the clairvoyant one
-	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawl's
-	AUCBound       *float64 `json:"auc_bound"`       // AUC as a share of the bound
+	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC divided by the AUC of the clairvoyant crawl
+	AUCBound       *float64 `json:"auc_bound"`       // AUC divided by the AUC of the bound
 	Cost50         *float64 `json:"cost_50"`         // cost of 50 % recall; 0 if it was not reached
 	Cost80         *float64 `json:"cost_80"`
 	Cost90         *float64 `json:"cost_90"`
 	RelevantHosts  *float64 `json:"relevant_hosts"` // hosts with a relevant page that was found
 
-	SelfHarvest *float64 `json:"self_harvest,omitempty"` // harvest by the crawl's own measure
-	MeanScore   *float64 `json:"mean_score,omitempty"`   // of that measure, over the pages
+	SelfHarvest *float64 `json:"self_harvest,omitempty"` // harvest according to the measure that steered the crawl
+	MeanScore   *float64 `json:"mean_score,omitempty"`   // mean score of the pages by this measure
 
 	// The figures of greedy crawlers that see the relevance of every waiting link, and of the
 	// links on its page.

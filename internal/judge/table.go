@@ -24,7 +24,7 @@ const (
 	Ranks   Form = "ranks"   // the rank in each topic, and the mean rank
 )
 
-// ParseForm returns the form called name, if it can show c.
+// ParseForm returns the form called name. It returns an error if the form cannot show c.
 func ParseForm(name string, c Criterion) (Form, error) {
 	switch f := Form(name); f {
 	case Overall, Topics, Seeds, Ranks:
@@ -79,7 +79,7 @@ func WriteLegend(w io.Writer, tables []*Table, form Form) error {
 	return err
 }
 
-// byRank returns t with its rows sorted by mean rank; rows without one come last.
+// byRank returns t with its rows sorted by mean rank; rows without a rank come last.
 func (t *Table) byRank() *Table {
 	sorted := *t
 	sorted.Rows = slices.Clone(t.Rows)
@@ -235,13 +235,13 @@ func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	var top Mean
 	for i := range t.Rows {
 		m, _ := cell(&t.Rows[i])
-		if m.Units > top.Units || m.Units > 0 && m.Units == top.Units && t.better(m.Value, top.Value) > 0 {
+		if m.Units > top.Units || m.Units > 0 && m.Units == top.Units && t.compareValues(m.Value, top.Value) > 0 {
 			top = m
 		}
 	}
 	return t.each(title, func(r *Row) string {
 		m, s := cell(r)
-		if m.Units > 0 && m.Units == top.Units && t.better(m.Value, top.Value) == 0 && len(t.Rows) > 1 {
+		if m.Units > 0 && m.Units == top.Units && t.compareValues(m.Value, top.Value) == 0 && len(t.Rows) > 1 {
 			return bold(s)
 		}
 		return s
@@ -307,7 +307,7 @@ func (t *Table) details(form Form) string {
 	if n := t.ranked(); form == Ranks && n > 1 {
 		sign := "= "
 		if t.Friedman < minPrintedP {
-			sign = "" // it has a sign already
+			sign = "" // the number already has a sign
 		}
 		fmt.Fprintf(&b, " Friedman's test: p %s%s. Two of the %d mean ranks differ significantly if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
 	}
@@ -340,8 +340,8 @@ func (t *Table) details(form Form) string {
 	return b.String()
 }
 
-// budgetNote returns the number of units of each cost, or "" if all costs have all units: a
-// budget may be smaller than a cost.
+// budgetNote returns the number of units that have values at each cost, or "" if all units do: the
+// budget of a unit may be smaller than a cost.
 func (t *Table) budgetNote() string {
 	var units []string
 	short := false

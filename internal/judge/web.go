@@ -2,8 +2,8 @@ package judge
 
 import "spoor/internal/graph"
 
-// None stands in an order for a unit of cost that found no page. As the number of a host it
-// means that the host is unknown.
+// None represents a unit of cost that found no page, in an order, and an unknown host, as the
+// number of a host.
 const None int32 = -1
 
 // A Web is a closed web: pages 0 to n-1 and the links between them; links that leave the
@@ -25,8 +25,8 @@ func NewWeb(g graph.CSR) *Web {
 }
 
 // Add adds the next page, with its links in their order on the page, and returns its
-// number. Links may lead to pages that are added later. A link that is repeated on a page
-// counts once, where it stands first.
+// number. Links may lead to pages that are added later. Only the first of several equal links is
+// kept.
 func (w *Web) Add(links []int32) (page int32) {
 	w.Relevant = append(w.Relevant, false)
 	w.Host = append(w.Host, None)
