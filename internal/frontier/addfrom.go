@@ -7,19 +7,20 @@ import (
 	"spoor/internal/wire"
 )
 
-// A RecordReader reads records as a [wire.Reader] does.
+// A RecordReader reads records like a [wire.Reader].
 type RecordReader interface {
 	Read(rec *wire.Record) error
 }
 
 // AddFrom adds the records of r, which must read at least [Sections], until r ends. It calls
-// added for every record, with what [Store.Add] returned, and malformed for every malformed
-// line; if malformed is nil such a line is an error. A line that is a failed outcome
-// ([wire.SyntaxError.Outcome]) is malformed, and added too. It does not commit.
+// added for every record, with the results of [Store.Add], and malformed for every malformed
+// line; if malformed is nil, a malformed line is an error. For a malformed line that is a failed
+// outcome ([wire.SyntaxError.Outcome]), AddFrom calls malformed and also adds the outcome. It does
+// not commit.
 //
-// Records are read on a goroutine of their own, ahead of those being added: reading is
-// nearly a third of the cost of a link at ten million addresses. If AddFrom returns an error
-// of the store, that goroutine ends after its current read.
+// A separate goroutine reads the next records while records are added: reading is nearly a third of
+// the cost of a link at ten million addresses. If AddFrom returns an error of the store, this
+// goroutine ends after its current read.
 func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error), malformed func(*wire.SyntaxError)) error {
 	p := startPrefetch(r, malformed == nil)
 	defer close(p.stop)
@@ -49,8 +50,8 @@ func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error)
 type recordBlock struct {
 	recs      [MaxPrefetch]wire.Record
 	urls      []string            // of the records
-	malformed []*wire.SyntaxError // malformed lines among them
-	err       error               // of the read after the last record, if there was one
+	malformed []*wire.SyntaxError // malformed lines between the records
+	err       error               // error of the read after the last record, if any
 }
 
 // A prefetcher reads blocks on a goroutine of its own.
@@ -85,7 +86,7 @@ func startPrefetch(r RecordReader, strict bool) *prefetcher {
 	return p
 }
 
-// read fills the block with at most maxBlock bytes and one record more.
+// read fills the block with at most maxBlock bytes plus one record.
 func (b *recordBlock) read(r RecordReader, strict bool) {
 	const maxBlock, maxKept = 1 << 20, 64 << 10 // bytes of a block, and of memory kept for a record
 	b.urls, b.malformed = b.urls[:0], b.malformed[:0]

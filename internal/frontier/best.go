@@ -6,7 +6,7 @@ import (
 )
 
 // Best returns the n highest priorities of URLs that wait and are not leased, in descending order.
-// It ignores when they are due.
+// It includes URLs that are not due yet.
 func (s *Store) Best(n int) []float64 {
 	descending := func(a, b float64) int { return cmp.Compare(b, a) }
 	var best []float64

@@ -9,12 +9,12 @@ import (
 )
 
 // This file limits the number of pages of each host and niche in the whole crawl. While fetched
-// pages and leased URLs together reach the limit, no further URLs are leased; once fetched pages
-// alone reach it, the remaining URLs are excluded with the budget as the reason. The choice is
-// made when URLs are leased, so the budget goes to the best ones.
+// pages and leased URLs together reach the limit, no further URLs are leased. When the fetched pages
+// alone reach the limit, the remaining URLs are excluded with the budget as the reason. URLs are
+// chosen when they are leased, so the budget is used for the best URLs.
 
-// A budget holds the limits of hosts and niches, and how far they are used up. Seeds are not
-// limited.
+// A budget holds the limits of hosts and niches, and the numbers of pages that use them up. Seeds
+// are not limited.
 type budget struct {
 	x                     *index
 	perHost, perNiche     int      // 0: any number
@@ -22,13 +22,13 @@ type budget struct {
 }
 
 // admits reports whether e is within the budget of a batch that has ofHost and ofNiche
-// addresses of its host and niche already. A nil budget admits everything.
+// addresses of its host and niche. A nil budget admits everything.
 func (b *budget) admits(e candidate, ofHost, ofNiche int) bool {
 	p := history{}
 	if b != nil {
 		p = b.x.history(e.id)
 	}
-	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.isFinal() { // a page counts once, however often it is requested
+	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.isFinal() { // a page is counted once, however often it is requested
 		return true
 	}
 	return (b.perHost == 0 || int(b.hostPages[e.host])+ofHost < b.perHost) &&
@@ -36,7 +36,7 @@ func (b *budget) admits(e candidate, ofHost, ofNiche int) bool {
 }
 
 // nicheOf returns the number of a URL's niche. A URL without a known niche belongs to a niche
-// of its host. other is the number of the name that stands for all unknown niches.
+// of its host. other is the number of the name that replaces all unknown niches.
 func (x *index) nicheOf(h *hot, other uint16) uint32 {
 	if h.niche != 0 && h.niche != other {
 		return uint32(h.niche)
@@ -44,8 +44,8 @@ func (x *index) nicheOf(h *hot, other uint16) uint32 {
 	return maxNames + h.host
 }
 
-// newBudget returns the budget of a request, and excludes the URLs of hosts and niches that
-// have used theirs up. It returns nil if there are no limits.
+// newBudget returns the budget of a request, and excludes the URLs of hosts and niches whose budget
+// is used up. It returns nil if there are no limits.
 func (s *Store) newBudget(q Request) (*budget, error) {
 	if q.MaxPerHost == 0 && q.MaxPerNiche == 0 {
 		return nil, nil
@@ -82,7 +82,7 @@ func (s *Store) newBudget(q Request) (*budget, error) {
 	return b, nil
 }
 
-// freeReasons reports for each reason whether such an outcome cost no request.
+// freeReasons reports for each reason whether an outcome with this reason needs no request.
 func (x *index) freeReasons() []bool {
 	free := make([]bool, len(x.reasons.list))
 	for i, reason := range x.reasons.list {

@@ -20,10 +20,10 @@ type Finding struct {
 	Lines     int       `json:"lines"`
 	URLs      int       `json:"urls"`
 	Gaps      int       `json:"gaps"` // damaged regions that earlier repairs set aside
-	Truncated int64     `json:"cut"`  // bytes of a torn tail, which was never acknowledged
+	Truncated int64     `json:"cut"`  // bytes of an incomplete tail, which was never acknowledged
 	Damaged   []*Damage `json:"damaged,omitempty"`
-	Repaired  []string  `json:"repaired,omitempty"` // files with what was set aside
-	Index     string    `json:"index,omitempty"`    // what was wrong with the snapshot, which was rebuilt
+	Repaired  []string  `json:"repaired,omitempty"` // files with the regions that were set aside
+	Index     string    `json:"index,omitempty"`    // the fault of the snapshot, which was rebuilt
 }
 
 // Wrong reports whether there is unrepaired damage, or the snapshot was wrong.
@@ -83,8 +83,8 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	return f, s.checkIndex(f, o)
 }
 
-// missingLog returns the part of the log that the snapshot includes but that is missing; nil
-// if nothing is missing. A snapshot is written after the log is synced.
+// missingLog returns the part of the log that the snapshot includes and the files do not, or nil if
+// nothing is missing. A snapshot is written after the log is synced.
 func (s *Store) missingLog() *Damage {
 	err := s.loadSnapshot(new(logPosition))
 	s.freeIndex()
@@ -213,8 +213,8 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	return s.eachUpdate(first, func(int, []byte) error { return nil })
 }
 
-// checkIndex compares the index that opening the store would load with one made from the log
-// alone, and saves the latter if they differ.
+// checkIndex compares the index that opening the store would load with an index built from the log
+// alone. If they differ, it saves the index from the log.
 func (s *Store) checkIndex(f *Finding, o Options) error {
 	o.ReadOnly = true
 	old := newStore(s.dir, o)
@@ -247,7 +247,8 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 	return nil
 }
 
-// firstDifference describes a difference between the states of two stores; "" if there is none.
+// firstDifference describes a difference between the states of two stores, or returns "" if there
+// is none.
 func firstDifference(a, b *Store) string {
 	for _, pair := range [][2]*Store{{a, b}, {b, a}} {
 		for id := range uint32(pair[0].x.len()) {
@@ -263,7 +264,7 @@ func firstDifference(a, b *Store) string {
 	return ""
 }
 
-// stateSummary returns everything the index holds about a URL, as text for comparison.
+// stateSummary returns all data of a URL in the index, as text for comparison.
 func (s *Store) stateSummary(url string) string {
 	id, ok := s.lookup(url)
 	if !ok {

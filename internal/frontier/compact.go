@@ -15,15 +15,15 @@ import (
 
 // This file compacts the log. A few segments at a time are rewritten as one, without lines
 // that no longer affect the state: records replaced by later ones, and batches before the last
-// two generations. Some fields of a dropped record may still count (see merge in rules.go);
-// they stay as a short line, the residue, at the same position.
+// two generations. Some fields of a dropped record may still affect the state (see merge in
+// rules.go); they are kept in a short line, the residue, at the same position.
 //
-// The new segment is first built in memory. A line that has no effect now cannot have one
+// The new segment is first built in memory. A line that has no effect now cannot have an effect
 // later, whatever is added, so other processes may use the store meanwhile. Then the segment
-// is written to a file with an unused number; its header says which segments it replaces. It
-// counts once the file is renamed; the replaced segments are removed once the name is on disk.
-// The index gets the new places only then, so an earlier failure changes nothing. A snapshot
-// records the segments it was made from and is not used with others.
+// is written to a file with an unused number; its header names the segments that it replaces. The
+// segment is valid when the file is renamed; the replaced segments are removed when the new name is
+// on disk. Only then the index gets the new places, so an earlier failure changes nothing. A
+// snapshot records the segments that it was computed from, and is not used with other segments.
 
 // A Compaction is the progress and the result of compacting a log.
 type Compaction struct {
@@ -38,7 +38,7 @@ type Compaction struct {
 	end   uint32 // position of the last segment to read
 }
 
-// framesPerTurn is the least number of frames read between two calls of yield, so that
+// framesPerTurn is the minimum number of frames read between two calls of yield, so that
 // compaction makes progress even if there are always waiting processes. A frame has about 32
 // KiB of lines.
 const framesPerTurn = 64
@@ -61,11 +61,11 @@ const maxCompactInputs = 8
 
 // Compact rewrites the next few segments and reports whether there are more. The store may be
 // used between two calls. A call takes about as long as reading 16 MiB of log, or up to eight
-// times that where most lines are dropped. After the last segment it writes a snapshot.
+// times as long if most lines are dropped. After the last segment it writes a snapshot.
 //
 // Records added after the first call are not compacted. If the store was opened with Yield,
 // Compact closes it for waiting processes and opens it again after them; the error is a
-// [*Locked] if that takes longer than the option Wait allows.
+// [*Locked] if this takes longer than the option Wait.
 func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	if s.options.ReadOnly {
 		return false, errors.New("the store was opened for reading only")
@@ -86,7 +86,7 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.file, offset: segmentHeader, synced: segmentHeader}
 	r.file.data = make([]byte, segmentHeader)
 	for _, n := range s.log.numbers {
-		at := s.log.spanOf(n) // zero if another process has replaced it meanwhile
+		at := s.log.spanOf(n) // zero if another process has replaced this segment
 		if at.from <= c.done || at.to > c.end {
 			continue
 		}
@@ -139,8 +139,8 @@ func (s *Store) Compacted() int64 { return s.compactedSize }
 // still 0.
 type relocation struct{ from, to place }
 
-// A batchMove is the new place of a batch. If the batch was dropped, it is the place where it
-// would be.
+// A batchMove is the new place of a batch. The new place of a dropped batch is where the batch would
+// have been written.
 type batchMove struct {
 	to      place
 	dropped bool
@@ -200,7 +200,7 @@ func (r *compactor) addSegment(number uint32, at span) error {
 func (r *compactor) addFrame(at place, f frame) error {
 	s := r.store
 	if f.kind != frameBatch {
-		s.partial = nil // an incomplete batch does not count
+		s.partial = nil // an incomplete batch is ignored
 	}
 	if s.options.shouldYield != nil && s.partial == nil && s.options.shouldYield(s.dir) {
 		if err := s.yield(); err != nil {
@@ -221,7 +221,7 @@ func (r *compactor) addFrame(at place, f frame) error {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		clear(r.parentsWritten) // residue before this frame does not count for the forgotten URLs
+		clear(r.parentsWritten) // for the forgotten URLs, residue before this frame is ignored
 		return r.out.writeFrame(frameForgotten, s.payload, f.lines)
 	case frameBatch:
 		return r.addBatchFrame(at)
@@ -231,7 +231,7 @@ func (r *compactor) addFrame(at place, f frame) error {
 	})
 }
 
-// addLine keeps the line of s.update if a URL refers to it, and otherwise its residue.
+// addLine keeps the line of s.update if a URL refers to the line, and otherwise only its residue.
 func (r *compactor) addLine(at place, line []byte, isResidue bool) error {
 	x, f := r.store.x, &r.store.update
 	id, ok := x.find(f.url)
@@ -280,17 +280,17 @@ func (r *compactor) addLine(at place, line []byte, isResidue bool) error {
 	return nil
 }
 
-// residueOf returns the line to keep of a dropped record; nil if none is needed.
+// residueOf returns the residue of a dropped record, or nil if none is needed.
 func (r *compactor) residueOf(id uint32, f *update) ([]byte, error) {
 	x := r.store.x
 	h, p := x.hot.at(id), x.history(id)
 	rec := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.generation), Retries: f.rec.Retries, Visits: f.rec.Visits}
 	finished := h.flags&flagFinished != 0
 	needed := f.retries > 0 && f.retries == p.retries
-	switch { // did it end a lease, or does it keep a repeated failure from ending one?
+	switch { // whether f ended a lease, or prevents that a repeated failure ends one
 	case !finished:
 		needed = needed || f.retries > 0 || f.returned
-	case h.flags&flagOwnOutcome != 0: // it may be leased for a revisit
+	case h.flags&flagOwnOutcome != 0: // the URL may be leased for a revisit
 		needed = needed || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.returned
 	}
 	if f.class != classNone {
@@ -318,8 +318,8 @@ func (x *index) findHost(name string) (uint32, bool) {
 	return n, ok
 }
 
-// addBatchFrame reads a frame of a batch, and writes the batch after its last frame if it
-// still counts.
+// addBatchFrame reads a frame of a batch. After the last frame it writes the batch if it is still
+// needed.
 func (r *compactor) addBatchFrame(at place) error {
 	s := r.store
 	b, err := s.readBatch(at)
@@ -344,10 +344,10 @@ func (r *compactor) addBatchFrame(at place) error {
 	return err
 }
 
-// dropEndedLeases removes the lines of a batch that no longer count. The batches of the last
-// two generations are kept whole, those of earlier generations are dropped. Of a batch without
-// a generation it keeps the addresses that are leased by it: others may have been leased again
-// by a generation that is dropped.
+// dropEndedLeases removes the lines of a batch that are no longer needed. The batches of the last
+// two generations are kept whole, the batches of earlier generations are dropped. In a batch without
+// a generation, the addresses that it still leases are kept; the other addresses may have been
+// leased again by a generation that is dropped.
 func (r *compactor) dropEndedLeases(b *batch) error {
 	s := r.store
 	if b.generation >= 0 {
@@ -379,7 +379,7 @@ func (r *compactor) dropEndedLeases(b *batch) error {
 	return nil
 }
 
-// flush writes the lines kept, and then the residue of the others.
+// flush writes the kept lines, and then the residue of the dropped lines.
 func (r *compactor) flush() error {
 	if err := r.out.flush(); err != nil {
 		return err
@@ -421,7 +421,7 @@ func (r *compactor) install() error {
 	if err = l.disk.rename(part, l.path(number)); err == nil {
 		err = l.disk.sync(s.dir)
 	}
-	if err != nil { // it is unknown which of them the next process will find
+	if err != nil { // the next process may find the old segments or the new one
 		s.failed = l.fail(err)
 		return s.failed
 	}

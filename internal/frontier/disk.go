@@ -10,8 +10,8 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// A disk performs all changes to the files of a store. Tests replace it by one that fails, or
-// whose power is cut. Files are read without it.
+// A disk performs all changes to the files of a store. Tests replace it to simulate failures and
+// power loss. Files are read without a disk.
 type disk interface {
 	// open opens a file for writing at offset at, and creates it if it does not exist.
 	open(name string, at int64) (file, error)

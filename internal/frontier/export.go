@@ -30,9 +30,9 @@ func trimState(line []byte) []byte {
 }
 
 // Export writes one record for every known URL to w, in the order of the log, with its state
-// as of now at the end of the line; if states are given, only for URLs in one of them. Each
-// line is one call of Write. A skipped URL has the reason as error or status. Adding the lines
-// to another store, in any order, gives that store the same state except for leases, which are
+// as of now at the end of the line. If states are given, it writes only URLs in these states. Each
+// line is one call of Write. A skipped URL has the reason as error or status. If the lines are added
+// to another store, in any order, the other store has the same state, except for leases, which are
 // not exported.
 func (s *Store) Export(w io.Writer, now time.Time, states ...State) error {
 	x := s.x
@@ -66,8 +66,8 @@ func (x *index) exportPlace(id uint32) place {
 	return x.cold.at(id).proposal
 }
 
-// export returns the exported line of a URL, with its newline. It is the URL's own final
-// outcome if there is one, and otherwise the proposal with the fields of the outcome.
+// export returns the exported line of a URL, with its newline. The line is the final outcome of the
+// URL itself or, if there is none, the proposal with the fields of the outcome.
 func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.history(id)
 	var rec, other wire.Record
@@ -87,7 +87,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 		if h.flags&flagFromUnfinal != 0 {
 			rec.Drop(wire.Fetch)
 		}
-		if rec.Visits != int(p.visits) { // those before the outcome, not before the proposal
+		if rec.Visits != int(p.visits) { // the visits before the outcome, not before the proposal
 			rec.Visits = int(p.visits)
 			rec.Touch(wire.Address)
 		}
@@ -95,7 +95,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	}
 	retries := int(p.retries)
 	if p.class == classFailed {
-		retries-- // the outcome itself counts as one
+		retries-- // the outcome itself is one of them
 	}
 	if p.class < classRefused || h.flags&flagOwnOutcome == 0 {
 		s.setDerived(id, &rec, retries)
@@ -125,8 +125,8 @@ func setOutcome(rec, other *wire.Record) {
 const maxLineage = 10_000
 
 // Lineage writes the exported lines of a URL and its ancestors to w: first the URL itself,
-// then the page it was found on and its parents, and so on back to the seeds, nearest first,
-// each once.
+// then the page that it was found on and its parents, and so on back to the seeds. The nearest
+// ancestors come first, and each URL is written once.
 func (s *Store) Lineage(w io.Writer, url string, now time.Time) error {
 	first, ok := s.lookup(url)
 	if !ok {

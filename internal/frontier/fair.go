@@ -8,13 +8,13 @@ import (
 
 // This file chooses which of the due addresses make a batch.
 //
-// A batch is chosen one address at a time: always the one with the greatest weight among those
-// that the limits per host and niche still admit. The weight is the priority; in a shared
-// batch it is the priority divided by one more than the number of addresses that the batch
-// already has of the same host (or niche). Dividing by 1, 2, 3, … is the method of highest
+// A batch is chosen one address at a time: always the address with the greatest weight among the
+// addresses that the limits per host and niche still admit. The weight is the priority. In a shared
+// batch the priority is divided by 1 plus the number of addresses of the same host (or niche) that
+// are already in the batch. Dividing by 1, 2, 3, … is the method of highest
 // averages (D'Hondt) for apportioning seats to parties, and stride scheduling of processes
 // (Waldspurger and Weihl 1995): each host's share of the batch is proportional to its
-// priority. If all hosts differ, the order is that by priority alone.
+// priority. If all hosts differ, the order is the order by priority.
 //
 // The batch has the greatest possible total weight if limits and sharing concern only hosts,
 // only niches, or niches that each lie within a host. If a niche spans hosts and both are
@@ -22,7 +22,7 @@ import (
 // partition matroids: a 2-system), or a third of the greatest possible weight if the batch is
 // shared (submodular).
 
-// A Group says which addresses are grouped when a batch is shared.
+// A Group determines which addresses form a group when a batch is shared.
 type Group uint8
 
 // The groupings.
@@ -39,11 +39,11 @@ type candidate struct {
 	host, niche uint32
 }
 
-// A weighted is a candidate with the weight it has in a batch.
+// A weighted is a candidate with its weight in a batch.
 type weighted struct {
 	candidate
 	weight float64
-	taken  int // number of addresses of its group before it in a shared batch
+	taken  int // number of earlier addresses of its group in a shared batch
 }
 
 // weightOf returns the weight of an address if taken addresses of its group are in the batch.
@@ -55,8 +55,8 @@ func weightOf(priority float64, taken int) float64 {
 }
 
 // A chooser chooses a batch. Each candidate is offered once, in any order. The chooser keeps
-// about twice as many candidates as the batch has; above that it drops those that cannot be in
-// the batch whatever else is offered.
+// about twice as many candidates as the batch has. If there are more, it drops candidates that
+// cannot be in the batch, whatever is offered later.
 type chooser struct {
 	n           int
 	limits      limits
@@ -71,7 +71,7 @@ type chooser struct {
 	kept        map[uint64]keptOf
 }
 
-// A keptOf counts the candidates with the same key, and holds the last of them.
+// A keptOf counts the candidates with the same key, and holds the last of these candidates.
 type keptOf struct {
 	last  candidate
 	count int
@@ -80,7 +80,7 @@ type keptOf struct {
 // limits are the largest numbers of addresses of one host and one niche in a batch; 0: no limit.
 type limits struct {
 	perHost, perNiche int
-	budget            *budget // of the whole crawl
+	budget            *budget // budget of the whole crawl
 }
 
 // newChooser returns a chooser for a batch of n addresses.
@@ -101,7 +101,7 @@ func (c *chooser) compare(a, b candidate) int {
 }
 
 // compareWeighted orders choices by descending weight, then by ascending number of addresses
-// taken of the group, then as compare does.
+// taken of the group, then by compare.
 func (c *chooser) compareWeighted(a, b weighted) int {
 	if order := cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.taken, b.taken)); order != 0 {
 		return order
@@ -120,8 +120,8 @@ func (c *chooser) groupOf(e candidate) uint32 {
 	return 0
 }
 
-// key identifies the candidates that compete with e under the same limits: those of its host,
-// its niche, or both.
+// key identifies the candidates that compete with e under the same limits: candidates of the same
+// host, the same niche, or both.
 func (c *chooser) key(e candidate) uint64 {
 	switch {
 	case c.crossed:
@@ -206,8 +206,8 @@ func (c *chooser) count(key uint64, e candidate) {
 }
 
 // keepBatch keeps a batch chosen from the candidates so far. If only one kind of group
-// matters, candidates outside it cannot be in the final batch: later candidates never raise
-// the weight of earlier ones.
+// matters, candidates outside this batch cannot be in the final batch: later candidates never raise
+// the weight of earlier candidates.
 func (c *chooser) keepBatch(batch []weighted) {
 	c.candidates = c.candidates[:0]
 	for _, b := range batch {
@@ -219,17 +219,17 @@ func (c *chooser) keepBatch(batch []weighted) {
 	}
 }
 
-// pruneCrossed is prune for limits or sharing by both hosts and niches, where a candidate may
-// be refused because of one that is offered later. Two bounds still hold.
+// pruneCrossed is prune for limits or sharing by both hosts and niches. Here a candidate may be
+// refused because of a candidate that is offered later. Two bounds are still valid.
 //
-// At most as many candidates of one host and niche as the smaller limit allows can be in the
-// batch, and they are the best.
+// Of the candidates with the same host and niche, only the best can be in the batch, at most as many
+// as the smaller limit allows.
 //
-// A greedy choice has at least half as many addresses as any other. So if 2n candidates that
+// A greedy choice has at least half as many addresses as any other choice. So if 2n candidates that
 // are compatible with each other come before an address, n are chosen before it. In a shared
-// batch this holds for 2n candidates of one group, which come before it whatever their weight;
-// and for 2n candidates of different groups, whose weight is their priority, or, with at most
-// j of one group, at least a jth of it.
+// batch this is true for 2n candidates of one group, which come before the address whatever their
+// weight; and for 2n candidates of different groups, whose weight is their priority or, with at
+// most j of one group, at least a jth of their priority.
 func (c *chooser) pruneCrossed() {
 	slices.SortFunc(c.candidates, c.compare)
 	counts, maxPerKey := map[uint64]int{}, c.maxPerKey()
@@ -313,7 +313,7 @@ func (t tally) admit(e candidate) bool {
 	return true
 }
 
-// A groupQueue holds the candidates of one group: the next one, and those after it.
+// A groupQueue holds the candidates of one group: the next candidate, and the following ones.
 type groupQueue struct {
 	weighted
 	waiting []candidate

@@ -8,20 +8,20 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file removes URLs from a store. The log is append-only, so a frame names the forgotten
-// URLs: older lines about them do not count, later ones do. Like leases, and unlike all that
-// add and import write, this depends on the order of the log.
+// This file removes URLs from a store. The log is append-only, so a frame lists the forgotten
+// URLs: earlier lines about them are ignored, later lines are valid. So, as for leases, and unlike
+// for everything that add and import write, the order of the log matters.
 
 // A Selection selects the URLs that match any of its parts.
 type Selection struct {
 	URLs     []string
 	Hosts    []string // with the port if it is not the default
-	Prefixes []string // of URLs in canonical form
+	Prefixes []string // prefixes of URLs in canonical form
 }
 
 // Forget removes the selected URLs and returns how many were known. They can be added again as
-// new URLs. It neither removes them from the parents of other URLs nor changes when their
-// hosts may be asked. It is durable after [Store.Commit].
+// new URLs. Forget does not remove them from the parents of other URLs, and does not change the
+// time at which their hosts may be requested. It is durable after [Store.Commit].
 func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	if s.failed != nil {
 		return 0, s.failed
@@ -141,8 +141,8 @@ func (s *Store) applyForgotten() error {
 	})
 }
 
-// forget clears what is known of a URL. The URL keeps its number, because it may be a parent
-// of others.
+// forget clears the state of a URL. The URL keeps its number, because it may be a parent of other
+// URLs.
 func (x *index) forget(id uint32) {
 	h, c := x.hot.at(id), x.cold.at(id)
 	if h.flags&flagHistory != 0 {

@@ -1,14 +1,15 @@
-// Package frontier implements the durable queue of a crawl: the known URLs, which of them
-// wait, which are leased, and their outcomes.
+// Package frontier implements the durable queue of a crawl: the known URLs, whether they wait or
+// are leased, and their outcomes.
 //
 // A [Store] is a directory with a log of all added and leased records in checksummed frames
 // (doc/frontier-format.md). The index in memory is derived from the log; a snapshot of the
 // index makes opening fast. Data that [Store.Commit] acknowledged survives kill -9 at any
 // moment, and power loss if the disk honours fsync.
 //
-// The state depends neither on the order in which records were added nor on repetition; see
-// rules.go. The one exception: the lastmod of a sitemap is not kept if it is added before the
-// outcome of its page (see applyLastMod). The current time is always a parameter.
+// The state does not depend on the order in which records were added, and adding a record again
+// does not change it; see rules.go. There is one exception: the lastmod of a sitemap is not kept if
+// it is added before the outcome of its page (see applyLastMod). The current time is always a
+// parameter.
 package frontier
 
 import (
@@ -31,15 +32,15 @@ type Options struct {
 	Create       bool          // create the store if it does not exist
 	ReadOnly     bool          // do not write, and share the lock with other readers
 	Wait         time.Duration // how long to wait for the lock
-	Yield        bool          // let waiting processes have the lock first, also during Compact
+	Yield        bool          // let other waiting processes acquire the lock first, also during Compact
 	Holder       string        // description of this process for those waiting for the lock
 	ExcludeTraps bool          // exclude crawler traps; see traps.go
-	Scope        Scope         // exclude URLs that do not belong to the crawl; nil: all do; see scope.go
-	RecheckScope bool          // decide anew on all waiting URLs, since the rules have changed
+	Scope        Scope         // exclude URLs that do not belong to the crawl; nil: exclude none; see scope.go
+	RecheckScope bool          // check all waiting URLs again, because the rules have changed
 
 	segmentSize int64                 // 0: the constant segmentSize
 	disk        disk                  // nil: osDisk
-	shouldYield func(dir string) bool // asked at each frame of Compact; nil: yieldEveryTurn if Yield, else never
+	shouldYield func(dir string) bool // called at each frame of Compact; nil: yieldEveryTurn if Yield, else never
 }
 
 // A Store is an open frontier. It is not safe for concurrent use.
@@ -54,10 +55,10 @@ type Store struct {
 	update     update
 	rec        wire.Record
 	line       []byte // the last line that was encoded
-	payload    []byte // of the last frame that was read
-	lineStarts []int  // in payload
+	payload    []byte // lines of the last frame that was read
+	lineStarts []int  // starts of the lines in payload
 	partial    *batch // batch whose last frame was not read yet
-	prefetched uint64 // sum of what Prefetch read, so that the reads are not optimised away
+	prefetched uint64 // sum of the values that Prefetch read, so that the reads are not optimised away
 
 	shortened      int
 	lastBatch      place // the latest batch leased or replayed by this process
@@ -76,7 +77,7 @@ type Store struct {
 type Opened struct {
 	Snapshot  error // why an existing snapshot was not used and the index was rebuilt
 	Replayed  int   // lines of the log that were not in the snapshot
-	Truncated int64 // bytes of a torn, never acknowledged tail
+	Truncated int64 // bytes of an incomplete tail of the log, which was never acknowledged
 }
 
 // Opened returns what opening the store found.
@@ -110,7 +111,7 @@ func Open(dir string, o Options) (s *Store, err error) {
 	return s, nil
 }
 
-// newStore returns a store without its lock, log and index.
+// newStore returns a store before its lock is acquired and its log and index are loaded.
 func newStore(dir string, o Options) *Store {
 	return &Store{dir: dir, options: o, log: newLog(dir, o)}
 }
@@ -123,14 +124,14 @@ func (s *Store) attach() (err error) {
 	if s.lock, err = acquire(s.dir, s.options); err != nil {
 		return err
 	}
-	if err := s.log.findSegments(); err != nil { // again, now that no other process can change them
+	if err := s.log.findSegments(); err != nil { // under the lock, so no other process can change them
 		return err
 	}
 	return s.loadIndex(true)
 }
 
-// yield closes the store for waiting processes and opens it again. URLs may have other
-// numbers in the index afterwards.
+// yield closes the store, so that waiting processes can open it, and opens it again. Afterwards
+// the numbers of URLs in the index may be different.
 func (s *Store) yield() error {
 	err := s.Close()
 	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
@@ -144,8 +145,8 @@ func (s *Store) yield() error {
 	return err
 }
 
-// requireStore returns an error if there is no store in dir, unless one may be created there.
-// In the directory of a crawl, whose store is in a directory of its own, none may.
+// requireStore returns an error if there is no store in dir and create is false. It also returns
+// an error if dir is the directory of a crawl, whose store is in dir/frontier.
 func requireStore(dir string, create bool) error {
 	numbers, err := segmentNumbers(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(numbers) > 0 {
@@ -210,7 +211,7 @@ type logPosition struct {
 	segment uint32 // 0: nothing was read
 	offset  int64
 	synced  int64 // offset up to which the segment is known to be on disk
-	dirty   bool  // whether it holds more than that
+	dirty   bool  // whether the segment may hold more than that
 }
 
 // replay applies the frames of the log after from, and returns the end of the log.
@@ -248,7 +249,7 @@ func (s *Store) replay(from logPosition) (logPosition, error) {
 			return nil
 		})
 		at.offset = base + end
-		if err == errFrame { // returned by scan; looking up a line wraps it
+		if err == errFrame { // scan returns it unwrapped; applyFrame wraps it
 			next, acknowledged := nextFrame(b, base, end)
 			if acknowledged || !isLast {
 				return at, &Damage{segmentName(number), at.offset, next - end}
@@ -266,7 +267,7 @@ func (s *Store) replay(from logPosition) (logPosition, error) {
 // applyFrame applies a frame of the log to the index.
 func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameBatch {
-		s.partial = nil // an incomplete batch does not count
+		s.partial = nil // an incomplete batch is ignored
 	}
 	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameResidue {
 		return nil
@@ -292,7 +293,7 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	})
 }
 
-// unpackLines uncompresses a frame to s.payload and finds its lines.
+// unpackLines decompresses a frame into s.payload and finds its lines.
 func (s *Store) unpackLines(f frame) (err error) {
 	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
 		return err
@@ -304,8 +305,8 @@ func (s *Store) unpackLines(f frame) (err error) {
 	return nil
 }
 
-// eachUpdate decodes the lines in s.payload from the first on to s.update, and calls f for
-// each.
+// eachUpdate decodes each line in s.payload, beginning with line first, into s.update, and calls f
+// for it.
 func (s *Store) eachUpdate(first int, f func(i int, line []byte) error) error {
 	for i := first; i < len(s.lineStarts)-1; i++ {
 		line := s.payload[s.lineStarts[i] : s.lineStarts[i+1]-1]
@@ -332,8 +333,8 @@ const (
 	Changed Verdict = iota // the record changed the state
 	Known                  // the record changed nothing
 	Query                  // the record is a query without URL, which is not stored
-	Refused                // the record is invalid; the error says why
-	Failed                 // the store failed and cannot be used any more; the error says why
+	Refused                // the record is invalid; the error is the reason
+	Failed                 // the store failed and cannot be used any more; the error is the reason
 )
 
 // Add adds an address or an outcome. rec must have been read with at least [Sections], and may
@@ -355,8 +356,8 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	return s.add(rec)
 }
 
-// add adds a record with a URL. Unlike Add it never writes a snapshot: Commit adds exclusions by
-// add, and writing a snapshot begins with Commit.
+// add adds a record with a URL. Unlike Add it never writes a snapshot: Commit calls add for
+// exclusions, and checkpoint calls Commit before it writes a snapshot.
 func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
 		rec.Brief()
@@ -372,7 +373,7 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if err := f.set(rec); err != nil {
 		return Refused, err
 	}
-	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // such records change the index before their line is needed
+	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // apply changes the index before it needs the line of such a record
 		_, err := s.lineOf(f)
 		if errors.Is(err, errLine) && f.class != classNone {
 			err = s.shorten(f)
@@ -407,8 +408,8 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 // MaxPrefetch is the largest number of URLs for one call of [Store.Prefetch].
 const MaxPrefetch = 64
 
-// Prefetch reads the parts of the index that adding the URLs will read, at most [MaxPrefetch]
-// of them, so that their cache misses overlap. It only saves time.
+// Prefetch reads the parts of the index that adding the URLs will read, so that the cache misses
+// overlap. It ignores URLs after the first [MaxPrefetch]. It only saves time.
 func (s *Store) Prefetch(urls []string) {
 	if s.x != nil {
 		s.prefetched += s.x.prefetch(urls[:min(len(urls), MaxPrefetch)])
@@ -426,8 +427,8 @@ func (s *Store) fail(err error) (Verdict, error) {
 // errLine is wrapped by errors about a record that cannot be stored as a line of the log.
 var errLine = errors.New("cannot be kept")
 
-// lineOf returns the line of an update. It is encoded on first use: most links of a crawl are
-// known already, and their lines are never needed.
+// lineOf returns the line of an update. The line is encoded on first use: most links of a crawl
+// are known already, and their lines are never needed.
 func (s *Store) lineOf(f *update) (_ []byte, err error) {
 	if f.line == nil {
 		line, err := s.encode(f.rec)
@@ -442,7 +443,7 @@ func (s *Store) lineOf(f *update) (_ []byte, err error) {
 	return f.line, nil
 }
 
-// encode returns rec as a line of the log, without newline. It is valid until the next call.
+// encode returns rec as a line of the log, without newline. The line is valid until the next call.
 func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	var err error
 	if s.line, err = rec.Append(s.line[:0]); err != nil {
@@ -455,8 +456,8 @@ func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	return line, nil
 }
 
-// Commit excludes URLs that are out of scope, and traps if the store was opened with ExcludeTraps,
-// and returns when everything added before is on disk.
+// Commit excludes URLs that are out of scope and, if the store was opened with ExcludeTraps, traps.
+// It returns when everything added before is on disk.
 func (s *Store) Commit() error {
 	if s.failed != nil {
 		return s.failed
@@ -471,8 +472,8 @@ func (s *Store) Commit() error {
 	return s.failed
 }
 
-// snapshotInterval is the number of bytes written to the log between two snapshots: what has
-// to be replayed if the process is killed.
+// snapshotInterval is the number of bytes written to the log between two snapshots. After a kill,
+// about this many bytes are replayed.
 const snapshotInterval = 64 << 20
 
 // checkpoint writes a snapshot if snapshotInterval bytes were written since the last one.

@@ -11,29 +11,29 @@ import (
 )
 
 // This file implements the index: the state of every URL, small enough to stay in memory, and
-// laid out so that a snapshot of it can be used directly.
+// laid out so that the memory of a snapshot can be used directly.
 //
-// The state of a URL is split into three parts by use. Leasing scans the hot part of all URLs;
-// adding a link reads the hot and cold parts of one; the history exists only for URLs with an
-// outcome, a lease, parents or the like.
+// The state of a URL is split into three parts by use. Leasing scans the hot parts of all URLs;
+// adding a link reads the hot and the cold part of one URL; the history exists only for URLs with
+// an outcome, a lease, parents or the like.
 
 // A hot is the part of a URL's state that leasing scans.
 type hot struct {
-	priority float64 // of the proposal
+	priority float64 // priority in the proposal
 	host     uint32
 	niche    uint16 // of the proposal: its number in index.niches
 	flags    uint16
 }
 
-// A cold is the rest of the state that every URL has.
+// A cold is the other part of the state that every URL has.
 type cold struct {
 	proposal   place  // place of the record that proposes the URL; 0 if it is only a parent or the target of a redirect
-	lineHash   uint32 // of the proposal, to break ties
-	generation uint32 // of the proposal
+	lineHash   uint32 // hash of the line of the proposal, to break ties
+	generation uint32 // generation of the proposal
 	dir        uint32 // its directory: the URL up to the last slash of the path
 	history    uint32 // index of its history; 0: none
 	suffix     uint32 // offset of the rest of the URL in index.text: the low 32 of 40 bits
-	depth      uint16 // of the proposal
+	depth      uint16 // depth of the proposal
 	operator   uint8  // of the proposal: its number in index.operators
 	suffixHigh uint8  // the high 8 bits of suffix
 }
@@ -41,30 +41,30 @@ type cold struct {
 // A history is the part of the state that only some URLs have.
 type history struct {
 	outcome      place  // place of the record with the decisive outcome; 0: none
-	due          uint32 // second before which it must not be requested; 0: none
-	lease        uint32 // generation that leased it, or second at which the lease ends, depending on flags
-	parents      uint32 // index of its list of parents; 0: none
-	reason       uint16 // why it is skipped: the number in index.reasons
+	due          uint32 // second before which the URL must not be requested; 0: none
+	lease        uint32 // generation that leased the URL, or second at which the lease ends, depending on flags
+	parents      uint32 // index of the list of parents; 0: none
+	reason       uint16 // why the URL is skipped: number in index.reasons
 	retries      uint8  // failed attempts
-	class        uint8  // of the outcome
-	simhash      uint64 // of the page; 0: unknown
-	visits       uint32 // number of visits before that of the outcome
-	retriesVisit uint32 // number of visits before that of the failed attempts
+	class        uint8  // class of the outcome
+	simhash      uint64 // simhash of the page; 0: unknown
+	visits       uint32 // number of visits before the visit of the outcome
+	retriesVisit uint32 // number of visits before the visit of the failed attempts
 }
 
 // The flags of a URL.
 const (
 	flagProposed           = 1 << iota // there is a proposal
-	flagFinished                       // it is not requested any more: it has a final outcome, was given up, or is excluded
+	flagFinished                       // the URL is not requested any more: it has a final outcome, was given up, or is excluded
 	flagWithdrawn                      // the proposal is a withdrawal: its priority is null
 	flagHistory                        // there is a history
 	flagFromUnfinal                    // the proposal is the address section of an outcome that is not final
 	flagFromFinal                      // the proposal is the address section of a final outcome
-	flagOwnOutcome                     // the outcome is of this URL, not of one that redirected to it
+	flagOwnOutcome                     // the outcome is of this URL, not of a URL that redirected to it
 	flagLeasedByGeneration             // leased to a generation
 	flagLeasedByClock                  // leased until a second
 	flagRevised                        // the proposal was reprioritised
-	flagTrapChecked                    // it was proposed before the last batch, and is not a trap
+	flagTrapChecked                    // the URL was proposed before the last batch, and is not a trap
 	flagLeased             = flagLeasedByGeneration | flagLeasedByClock
 )
 
@@ -86,10 +86,10 @@ type dir struct {
 	https uint32 // 1 for https, 0 for http
 }
 
-// A host is a host name, with its port if that is not the default.
+// A host is a host name, with its port if the port is not the default.
 type host struct {
 	text      uint64 // the name, as in a dir
-	notBefore uint32 // second before which it must not be asked
+	notBefore uint32 // second before which the host must not be requested
 	_         [5]uint32
 }
 
@@ -130,8 +130,8 @@ type index struct {
 	snapshot []byte // the snapshot that parts of the index are in; nil if there is none
 }
 
-// newIndex returns an empty index. Hashes depend on the seed, so that nobody can prepare
-// colliding URLs.
+// newIndex returns an empty index. Hashes depend on the seed, so that colliding URLs cannot be
+// prepared in advance.
 func newIndex(seed uint64) *index {
 	x := &index{hashSeed: seed, operators: newNames(maxOperators), reasons: newNames(maxNames), niches: newNames(maxNames)}
 	x.histories.push(&x.memory, history{})
@@ -151,8 +151,8 @@ func (x *index) free() {
 
 func (x *index) len() int { return x.hot.n }
 
-// isKnown reports whether a URL was added, or is the target of a redirect, rather than only
-// named as a parent.
+// isKnown reports whether a URL was added or is the target of a redirect. It returns false for a URL
+// that is only a parent.
 func (x *index) isKnown(id uint32) bool {
 	return x.hot.at(id).flags&flagProposed != 0 || x.history(id).outcome != 0
 }
@@ -176,7 +176,7 @@ func (x *index) mutableHistory(id uint32) *history {
 	return x.histories.at(c.history)
 }
 
-// updateFinished sets the flag that says whether a URL is requested any more.
+// updateFinished sets or clears flagFinished.
 func (x *index) updateFinished(id uint32) {
 	h, p := x.hot.at(id), x.history(id)
 	h.flags &^= flagFinished
@@ -193,8 +193,8 @@ func (x *index) isSeed(id uint32) bool {
 // operatorSeed is the operator of seeds.
 const operatorSeed = "seed"
 
-// suffixOf returns what follows the directory in a URL. In index.text its length comes first,
-// in one byte, or in two if it is 128 or more.
+// suffixOf returns the part of a URL after the directory. In index.text the suffix follows its
+// length, which has one byte, or two bytes if it is 128 or more.
 func (x *index) suffixOf(c *cold) []byte {
 	at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 	b := x.text.chunks[at>>chunkBits][at&(chunkSize-1):]
@@ -285,8 +285,8 @@ func (x *index) find(u weburl.URL) (id uint32, ok bool) {
 	return id, ok
 }
 
-// prefetch reads what find will read for the URLs. No step of a loop depends on the one
-// before, so the processor can overlap the cache misses.
+// prefetch reads the memory that find will read for the URLs. No iteration of a loop depends on an
+// earlier iteration, so the processor can overlap the cache misses.
 func (x *index) prefetch(urls []string) (sum uint64) {
 	if len(x.urlTable.slots) == 0 {
 		return 0
@@ -421,7 +421,7 @@ type nameTable struct {
 const (
 	maxOperators = 1 << 8
 	maxNames     = 1 << 16
-	otherName    = "other" // stands for all names beyond the limit, too long, or with line breaks
+	otherName    = "other" // replaces all names beyond the limit, too long, or with line breaks
 )
 
 func newNames(limit int) nameTable {
@@ -442,9 +442,9 @@ func (n *nameTable) number(s string) uint16 {
 	return i
 }
 
-// hash64 returns a 64-bit hash of s, made by multiplications to 128 bits. It is part of the
-// file format. It need not be cryptographic: URLs with equal hashes are compared, and the
-// seed keeps others from preparing collisions.
+// hash64 returns a 64-bit hash of s, computed by multiplications to 128 bits. It is part of the
+// file format. It is not cryptographic: URLs with equal hashes are compared, and because of the
+// seed, collisions cannot be prepared.
 func hash64(seed uint64, s string) uint64 {
 	const k0, k1, k2 = 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03, 0xabc98388fb8fac03 // odd fractions of algebraic numbers
 	b := unsafe.Slice(unsafe.StringData(s), len(s))

@@ -17,7 +17,7 @@ import (
 
 // This file implements the lock of a store: one process writes, or several read. The system
 // releases it when the process dies. A waiting process holds the shared lock of a second file,
-// which is created when a process first checks for waiting ones.
+// which is created when a process first checks for waiting processes.
 
 const (
 	lockName    = "lock"
@@ -27,7 +27,7 @@ const (
 // A Locked is returned when another process held the lock for longer than Options.Wait.
 type Locked struct {
 	Dir    string
-	Holder string // its Options.Holder; empty if it only reads
+	Holder string // Options.Holder of the other process; empty if that process only reads
 }
 
 func (e *Locked) Error() string {
@@ -80,14 +80,14 @@ func acquire(dir string, o Options) (*os.File, error) {
 		return nil, err
 	}
 	if !o.ReadOnly && f.Truncate(0) == nil && o.Holder != "" {
-		f.WriteAt([]byte(o.Holder+"\n"), 0) // errors are ignored: it only improves an error message
+		f.WriteAt([]byte(o.Holder+"\n"), 0) // errors are ignored: Holder only improves an error message
 	}
 	return f, nil
 }
 
 // announceWaiting announces that this process waits for the lock of dir, until the returned
-// file is closed. It returns nil if no process has checked for waiting ones yet, or if one is
-// checking now.
+// file is closed. It returns nil if no process has checked for waiting processes yet, or if a
+// process is checking now.
 func announceWaiting(dir string) *os.File {
 	f, err := atomicfile.OpenFile(filepath.Join(dir, waitingName), os.O_RDONLY, 0)
 	if err != nil {
@@ -100,8 +100,8 @@ func announceWaiting(dir string) *os.File {
 	return f
 }
 
-// hasWaiters reports whether a process waits for the lock of dir, other than with
-// Options.Yield.
+// hasWaiters reports whether a process waits for the lock of dir. Processes with Options.Yield are
+// not included.
 func hasWaiters(dir string) bool {
 	f, err := atomicfile.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

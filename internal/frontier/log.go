@@ -33,7 +33,7 @@ const (
 	maxLine      = 1 << 20  // bytes of a line in the log; more than maxAddedLine, because a line of a batch has the parents from all records of its URL
 	maxFrame     = blockSize + maxLine + 1
 	maxSegment   = 1 << 28 // bytes of a segment; a place has 28 bits for the offset
-	maxSegments  = 1 << 20 // segment numbers are below that; a place has 20 bits for them
+	maxSegments  = 1 << 20 // limit of segment numbers; a place has 20 bits for them
 )
 
 // The kinds of frames.
@@ -42,8 +42,8 @@ const (
 	frameBatch                // a header line, then the leased lines
 	frameMark                 // empty: everything before it is on disk
 	frameGap                  // overwrites a damaged region after a repair
-	frameForgotten            // URLs for which nothing before this frame counts
-	frameResidue              // lines dropped by compaction, of which some fields still count (doc/frontier-format.md)
+	frameForgotten            // URLs whose records before this frame are ignored
+	frameResidue              // lines dropped by compaction, some of whose fields are still used (doc/frontier-format.md)
 	frameKinds     = iota
 )
 
@@ -69,7 +69,7 @@ func (p place) offset() int64   { return int64(p>>16) & (maxSegment - 1) }
 func (p place) line() int       { return int(p & 0xffff) }
 func (p place) frame() place    { return p &^ 0xffff }
 
-// A frame is the unit of writing: after a crash it is complete or does not count.
+// A frame is the unit of writing: after a crash, an incomplete frame is ignored.
 type frame struct {
 	kind, codec uint8
 	lines       int
@@ -138,8 +138,8 @@ func (d *Damage) Error() string {
 }
 
 // nextFrame returns the offset of the first valid frame after the unreadable offset at, or
-// len(b). The unreadable region was acknowledged if a later frame says that the segment was
-// on disk beyond it. b begins at offset base of the segment.
+// len(b). The unreadable region was acknowledged if a later frame records that the segment was
+// synced beyond offset at. b begins at offset base of the segment.
 func nextFrame(b []byte, base, at int64) (next int64, acknowledged bool) {
 	next = int64(len(b))
 	for p := at + 1; p+frameHeader <= int64(len(b)); {
@@ -163,7 +163,7 @@ type log struct {
 	id         uint64 // random number of the store, in every segment; 0 if not known yet
 	limit      int64  // a segment of at least this size gets no more frames
 	disk       disk
-	numbers    []uint32 // of the segments, in the order of their positions
+	numbers    []uint32 // segment numbers, in the order of the positions of the segments
 	spans      []span   // by segment number; zero for numbers that are not in use
 	maxNumber  uint32   // the highest number in the directory
 	superseded []uint32 // segments replaced by a compacted one, to be removed
@@ -171,16 +171,16 @@ type log struct {
 	// Writing.
 	out         file // the last segment; nil until it is written to
 	number      uint32
-	offset      int64  // of the next frame
+	offset      int64  // offset of the next frame
 	synced      int64  // offset up to which the segment is on disk
 	written     int64  // bytes written by this process
 	dirty       bool   // whether frames were written since the last sync
 	block       []byte // lines not yet written
-	blockKind   uint8  // of their frame; 0 stands for frameRecords
+	blockKind   uint8  // kind of the frame of block; 0 means frameRecords
 	blockLines  int
 	writeBuffer []byte
 	enc         *zstd.Encoder
-	err         error // the first write error; nothing is written after it
+	err         error // the first write error; nothing is written after an error
 
 	// Reading.
 	dec        *zstd.Decoder
@@ -199,8 +199,8 @@ type lineBlock struct {
 	lineStarts []int // offsets of the lines, then the length of data
 }
 
-// position returns p with the position of its segment instead of the number. Lines are
-// ordered by that: a compacted segment has a higher number than the segments after it.
+// position returns p with the position of its segment instead of the number of the segment. Lines
+// are ordered by position, because a compacted segment has a higher number than later segments.
 func (l *log) position(p place) place {
 	return place(l.spanOf(p.segment()).from)<<44 | p&(1<<44-1)
 }
@@ -225,7 +225,7 @@ func segmentName(number uint32) string { return fmt.Sprintf("%08d.log", number) 
 func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)) }
 
 // A span is the range of positions of a segment in the log, from 1. A segment has one
-// position; a compacted segment has those of all segments that it replaces.
+// position; a compacted segment has the positions of all segments that it replaces.
 type span struct{ from, to uint32 }
 
 // newLog returns a log that was not read yet.
@@ -256,7 +256,7 @@ func segmentNumbers(dir string) (numbers []uint32, err error) {
 }
 
 // findSegments finds the segments in the directory and their order. Where spans overlap, the
-// segment with the highest number counts; the others were compacted and are to be removed.
+// segment with the highest number is used; the others were compacted and will be removed.
 func (l *log) findSegments() error {
 	numbers, err := segmentNumbers(l.dir)
 	if err != nil {
@@ -312,7 +312,7 @@ func (l *log) readSpan(number uint32) (span, error) {
 		return span{}, err
 	}
 	if isUnfinished(head[:min(n, segmentHeader)], int64(n)) {
-		if n == segmentHeader { // an empty compacted segment need not be the last
+		if n == segmentHeader { // an empty compacted segment may be followed by others
 			if b := mendHeader(head[:n], number); b != nil {
 				_, at, err := parseSegment(b, number)
 				return at, err

@@ -2,14 +2,14 @@ package frontier
 
 import "unsafe"
 
-// This file manages the memory of the index. It is allocated outside of the Go heap, so that
-// the garbage collector neither scans it nor lets it grow to twice its size, and in chunks, so
-// that nothing moves when the index grows and a snapshot can be used as it is in its file.
+// This file manages the memory of the index. The memory is outside of the Go heap, because the
+// garbage collector would scan it and let it grow to twice its size. It is allocated in chunks, so
+// that nothing moves when the index grows, and the content of a snapshot file can be used directly.
 
 // An arena allocates zeroed memory that is freed all at once.
 type arena struct {
 	blocks [][]byte
-	left   []byte // of the last block
+	left   []byte // unused part of the last block
 }
 
 const arenaBlock = 16 << 20
@@ -41,7 +41,7 @@ const (
 
 // A column is a growing sequence of elements without pointers.
 type column[T any] struct {
-	chunks [][]T // of chunkSize each
+	chunks [][]T // of chunkSize elements each
 	n      int
 }
 
@@ -110,8 +110,8 @@ type table struct {
 	adopted bool // whether the slots are part of a snapshot's memory
 }
 
-// slot returns where the search for a tag begins. It depends only on the high bits of the
-// tag, so that a table can grow in one pass from its slots alone.
+// slot returns the index at which the search for a tag begins. The index depends only on the high
+// bits of the tag, so a table can grow in one pass over its slots, without other data.
 func slot(tag uint64, slots int) int { return int(tag * uint64(slots) >> 32) }
 
 // nextSlot returns the index of the slot after the ith.
@@ -122,8 +122,8 @@ func (t *table) nextSlot(i int) int {
 	return i
 }
 
-// find returns the number with the given tag for which is returns true, and its slot, or the
-// slot in which to insert one.
+// find returns the number with the given tag for which is returns true, and its slot. If there is
+// none, it returns the slot in which to insert the number.
 func (t *table) find(tag uint64, is func(uint32) bool) (n uint32, at int, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, 0, false
@@ -150,8 +150,8 @@ func (t *table) insert(tag uint64, at int, n uint32) {
 	t.slots[at] = tag<<32 | uint64(n+1)
 }
 
-// grow makes the table a quarter larger. It discards the old slots as it goes, so that the
-// two tables together need little more memory than one.
+// grow makes the table a quarter larger. It frees old slots while it copies them, so the two tables
+// together need little more memory than one.
 func (t *table) grow() {
 	old := t.slots
 	b := allocate(8 * max(64, len(old)+len(old)/4))

@@ -77,8 +77,7 @@ func (s *Store) HasVisited(url string) bool {
 	return ok && s.state(id, time.Time{}) == Visited
 }
 
-// leased reports whether a lease is in force, where generation is the latest one that was
-// leased.
+// leased reports whether a lease is in force. generation is the latest generation that was leased.
 func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {
 	return h.flags&flagLeasedByGeneration != 0 && uint64(lease) == generation ||
 		h.flags&flagLeasedByClock != 0 && int64(lease) > now.Unix()
@@ -87,21 +86,21 @@ func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) b
 // A Request describes a batch of addresses to lease.
 type Request struct {
 	N                       int           // largest number of addresses
-	PerHost                 int           // largest number of one host; 0: no limit
-	PerNiche                int           // largest number of one niche; an address without a niche is in the niche of its host
+	PerHost                 int           // largest number of addresses of one host; 0: no limit
+	PerNiche                int           // the same of one niche; an address without a niche is in the niche of its host
 	MaxPerHost, MaxPerNiche int           // the same limits for the whole crawl; see budget.go
 	Fair                    Group         // groups that share the batch in proportion to their priorities
 	Recrawl                 bool          // include visited pages that are due again; see recrawl.go
-	KnownOnly               bool          // only these
-	Horizon                 time.Duration // include addresses due within that time; they get not_before
-	Generation              int           // of the batch; -1: none, the lease ends by the clock
+	KnownOnly               bool          // include only visited pages that are due again
+	Horizon                 time.Duration // also include addresses that are due within this time; they get not_before
+	Generation              int           // generation of the batch; -1: none, the lease ends after Lease
 	Lease                   time.Duration // duration of a lease without a generation
 	Now                     time.Time
 }
 
 // A NothingDue is returned when no address can be leased.
 type NothingDue struct {
-	Earliest time.Time // when one will be due; zero if none waits
+	Earliest time.Time // when the first address will be due; zero if no address waits
 	Leased   int       // number of leased addresses
 }
 
@@ -117,11 +116,11 @@ func (e *NothingDue) Error() string {
 
 // Next leases the best addresses that are due, ordered by weight and then by URL. The weight
 // is the priority unless the batch is shared (see fair.go). Next makes the lease durable and
-// returns the records of the addresses, one line each. If the generation was leased before,
-// it returns the same lines as then.
+// returns the records of the addresses, one line each. If the generation was already leased,
+// it returns the same lines again.
 //
-// An address leased to an earlier generation that has no outcome is leased again. The error is
-// a [*NothingDue] if there are no lines.
+// An address that was leased to an earlier generation and has no outcome is leased again. If there
+// are no lines, the error is a [*NothingDue].
 func (s *Store) Next(q Request) ([]byte, error) {
 	if s.failed != nil {
 		return nil, s.failed
@@ -168,8 +167,8 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	return bytes.Join(b.lines, nil), nil
 }
 
-// offerCandidates offers c all URLs that are due and within the budget, except some that
-// cannot be in the batch. The result explains an empty batch, and is not used otherwise.
+// offerCandidates offers c the URLs that are due and within the budget. It may omit URLs that
+// cannot be in the batch. The result is used only to explain an empty batch.
 //
 // It scans all URLs, on several processors. That takes some ten milliseconds per million URLs,
 // and unlike a priority queue it needs no memory between calls and no work when a priority
@@ -335,7 +334,7 @@ func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 			}
 		}
 	})
-	for _, i := range order { // chunks are started in order, so the first error is always the same
+	for _, i := range order { // chunks are started in this order, so the first error is always the same
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
@@ -343,7 +342,7 @@ func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 	return lines, nil
 }
 
-// sourcePlace returns the place of the record that the line of a batch is made from.
+// sourcePlace returns the place of the record from which the line of a batch is rendered.
 func (s *Store) sourcePlace(id uint32) place {
 	if s.x.hot.at(id).flags&flagFinished != 0 {
 		return s.x.history(id).outcome
@@ -368,7 +367,7 @@ func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
 	if due := s.notBefore(id); due > q.Now.Unix() {
 		notBefore = time.Unix(due, 0).UTC().Format(time.RFC3339)
 	}
-	if s.rec.NotBefore != notBefore { // a time in the past is left out
+	if s.rec.NotBefore != notBefore { // a time in the past is omitted
 		s.rec.NotBefore = notBefore
 		s.rec.Touch(wire.Fetch)
 	}
@@ -414,7 +413,7 @@ type batch struct {
 	generation int
 	leaseEnd   uint32 // second; 0 if the batch has a generation
 	lines      [][]byte
-	place      place // of its first frame
+	place      place // place of its first frame
 }
 
 // lease records that a URL is leased to the batch.
@@ -435,7 +434,7 @@ type batchHeader struct {
 	Generation int    `json:"generation"` // -1: none
 	Until      uint32 `json:"until"`
 	Part       int    `json:"part"` // from 0
-	Last       bool   `json:"last"` // a batch counts only if its last part is there
+	Last       bool   `json:"last"` // a batch without its last part is ignored
 }
 
 // writeBatch writes b to the log, in as many frames as needed.
@@ -507,7 +506,7 @@ func (s *Store) applyBatch(at place) error {
 		if err != nil {
 			return err
 		}
-		id, _ := s.x.intern(u) // after a compaction its proposal may follow in the log
+		id, _ := s.x.intern(u) // after a compaction the proposal of u may be later in the log
 		b.lease(s.x, id)
 	}
 	s.recordBatch(b, b.place)
@@ -524,7 +523,7 @@ func (s *Store) recordBatch(b *batch, at place) {
 	}
 }
 
-// readGeneration returns the lines of a leased generation; nil if it was not leased.
+// readGeneration returns the lines of a leased generation, or nil if it was not leased.
 func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 	i := slices.IndexFunc(s.x.batches, func(h batchPlace) bool { return h.generation == generation })
 	switch {

@@ -10,15 +10,15 @@ import (
 // This file computes when a visited page is due again (Request.Recrawl), and the address
 // record for the revisit.
 //
-// The interval adapts to how often the page was found changed, as in AdaptiveFetchSchedule of
-// Apache Nutch with the rates of its conf/nutch-default.xml: 0.4 longer after a visit without
-// a change, 0.2 shorter after a visit with one; half as long again if the page is gone
+// The interval adapts to how often the page changed, like AdaptiveFetchSchedule of Apache Nutch
+// with the rates of its conf/nutch-default.xml: the interval grows by 40 % after a visit without a
+// change, and shrinks by 20 % after a visit with a change. It grows by 50 % if the page is gone
 // (AbstractFetchSchedule). For a page that changes every P, the interval converges to about
-// 0.6 P, where three of five visits find a change: 1.4² ≈ 0.8⁻³. The first interval is a tenth
-// of the page's age if the server states it, the heuristic of RFC 9111, section 4.2.2.
+// 0.6 P, where three of five visits find a change: 1.4² ≈ 0.8⁻³. If the server states the age of the
+// page, the first interval is a tenth of the age, the heuristic of RFC 9111, section 4.2.2.
 //
-// The interval is a function of one outcome alone, so the order of records does not matter.
-// What earlier visits found is in the address section: visits, interval, last_digest, etag and
+// The interval depends only on one outcome, so the order of records does not matter. The results
+// of earlier visits are in the address section: visits, interval, last_digest, etag and
 // last_modified go with the leased address through the pipeline into the outcome.
 
 const (
@@ -58,7 +58,7 @@ func firstRevisitInterval(rec *wire.Record) time.Duration {
 	return visited.Sub(changed) / 10
 }
 
-// header returns the first value of a header; "" if there is none.
+// header returns the first value of a header, or "" if there is none.
 func header(rec *wire.Record, name string) string {
 	for i := range rec.Headers {
 		if h := &rec.Headers[i]; h.Name == name && len(h.Values) > 0 {
@@ -69,8 +69,8 @@ func header(rec *wire.Record, name string) string {
 }
 
 // nextVisit returns the second at which a page with the final outcome rec is due again: after
-// its interval, or as soon as possible if it has changed since or the time of the visit is
-// unknown.
+// its interval, or as soon as possible if the page changed after the visit or the time of the visit
+// is unknown.
 func nextVisit(rec *wire.Record) uint32 {
 	at := seconds(rec.Timestamp)
 	switch {
@@ -95,8 +95,8 @@ func (p *history) isFinal() bool {
 	return p.class >= classRefused || p.class == classFailed && p.visits > 0
 }
 
-// isRecrawlable reports whether a finished URL is to be revisited. The target of a redirect
-// that was not leased itself is not, nor is a URL that was never fetched.
+// isRecrawlable reports whether a finished URL is revisited. A URL that was never fetched is not
+// revisited, and neither is the target of a redirect that was not leased itself.
 func (x *index) isRecrawlable(id uint32) bool {
 	if x.hot.at(id).flags&(flagProposed|flagFinished|flagWithdrawn|flagOwnOutcome) != flagProposed|flagFinished|flagOwnOutcome {
 		return false
@@ -105,7 +105,7 @@ func (x *index) isRecrawlable(id uint32) bool {
 	return p.isFinal() && p.due != 0
 }
 
-// visits returns the number of visits before that of rec.
+// visits returns the number of visits before the visit of rec.
 func visits(rec *wire.Record) uint32 { return uint32(clamp(rec.Visits, math.MaxInt32-1)) }
 
 // readRevisit sets rec to the address record for revisiting a URL with a final outcome, with
@@ -123,7 +123,7 @@ func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 		rec.LastMod = ""
 		if rec.Error == "" && rec.StatusCode != 304 {
 			rec.ETag, rec.LastModified, rec.LastDigest = "", "", rec.Digest
-			if rec.FinalURL == "" && rec.StatusCode/100 == 2 { // otherwise the headers belong to another URL
+			if rec.FinalURL == "" && rec.StatusCode/100 == 2 { // after a redirect the headers belong to another URL
 				rec.ETag, rec.LastModified = header(rec, "etag"), header(rec, "last-modified")
 			}
 		}
@@ -133,9 +133,9 @@ func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 	return s.setDerived(id, rec, retries)
 }
 
-// applyLastMod applies the lastmod of an address. If the page changed after its latest visit,
-// the outcome of that visit is added again with this lastmod, which makes the page due sooner.
-// The lastmod of a page that is not visited yet is ignored, so that the order of lines in the
+// applyLastMod applies the lastmod of an address. If the page changed after its latest visit, the
+// outcome of the latest visit is added again with this lastmod, so that the page is due sooner.
+// The lastmod of a page that was not visited yet is ignored, so that the order of lines in the
 // log does not matter.
 func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	id, ok := s.lookup(rec.URL)

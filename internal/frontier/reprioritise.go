@@ -9,11 +9,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file changes the priority of a URL within a generation, where the rules would keep the
-// highest one. The proposal is added again with the new priority and a revision that is one
-// higher; of two records of a generation the one with the higher revision wins. So adding
-// records stays independent of order and repetition; only this command depends on the current
-// state.
+// This file changes the priority of a URL within a generation; the rules alone would keep the
+// highest priority. The proposal is added again with the new priority and the next higher revision;
+// of two records of a generation, the record with the higher revision takes precedence. So the state
+// still does not depend on the order and repetition of records. Only this command depends on the
+// current state.
 
 // Errors returned by [Store.Reprioritise].
 var (
@@ -21,8 +21,8 @@ var (
 	ErrSettled = errors.New("does not wait: it was visited or skipped")
 )
 
-// Reprioritise sets the priority of the URL of rec to that of rec, which may be null, and
-// returns the result as [Store.Add] does. The error of a refused record may be [ErrUnknown] or
+// Reprioritise sets the priority of a URL to the priority of rec, which may be null, and returns
+// the same results as [Store.Add]. The error of a refused record may be [ErrUnknown] or
 // [ErrSettled]. A record of a later generation overrides the priority.
 func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	if s.failed != nil {
@@ -57,11 +57,11 @@ func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	return s.Add(&proposal)
 }
 
-// revision returns how often the priority of rec was changed.
+// revision returns the number of times that the priority of rec was changed.
 func revision(rec *wire.Record) uint32 { return uint32(clamp(rec.Revision, math.MaxInt32-1)) }
 
-// compareRevisions compares the revisions of f and of the proposal of id. The index does not
-// hold revisions, since few URLs are reprioritised.
+// compareRevisions compares the revisions of f and of the proposal of id. Revisions are not in the
+// index, because few URLs are reprioritised.
 func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
 	current := uint32(0)
 	if s.x.hot.at(id).flags&flagRevised != 0 {

@@ -12,23 +12,23 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file defines the effect of a record on the state. Each rule takes the maximum of two
+// This file defines the effect of a record on the state. Each rule chooses the maximum of two
 // values under a total order, so the state does not depend on the order of records, and adding
-// a record again changes nothing. A record that changes nothing is not written to the log.
+// a record again does not change it. A record without an effect is not written to the log.
 
 const (
-	maxParents = 16 // of a URL; the first in the order of URLs are kept
-	maxHops    = 20 // in a chain of redirects
+	maxParents = 16 // parents of a URL; the first in alphabetical order are kept
+	maxHops    = 20 // redirects in a chain
 	maxRetries = 3  // a URL with more failures is given up
 )
 
-// An update is a record in the terms of the index.
+// An update is a record, decoded to the fields of the index.
 type update struct {
 	url        weburl.URL
 	class      uint8 // of the outcome; classNone for an address
 	generation uint32
 	depth      uint16
-	retries    uint8 // failed attempts, this one included
+	retries    uint8 // failed attempts, including this one
 	revision   uint32
 	visits     uint32 // final outcomes before this one; 0 for an address
 	withdrawn  bool
@@ -37,14 +37,14 @@ type update struct {
 	niche      string
 	reason     string
 	parents    []string
-	hops       []weburl.URL // other URLs with the same outcome: the redirects
-	delayedURL weburl.URL   // its host must not be asked before delayUntil
+	hops       []weburl.URL // redirects: other URLs with the same outcome
+	delayedURL weburl.URL   // the host of this URL must not be requested before delayUntil
 	delayUntil uint32       // second; 0: no delay
-	simhash    uint64       // of the page; 0: unknown
+	simhash    uint64       // simhash of the page; 0: unknown
 	due        uint32
 	returned   bool // unfetched
 	rec        *wire.Record
-	line       []byte // in the log; see Store.lineOf
+	line       []byte // line of the record in the log; nil until Store.lineOf encodes it
 }
 
 // set sets f from rec. It returns an error if rec is invalid.
@@ -104,8 +104,8 @@ func (f *update) setOutcome(rec *wire.Record) {
 			f.reason = depthReason(rec.ErrorDetail)
 		}
 	case f.returned && delayUntil != 0 && f.delayedURL.Host() != f.url.Host():
-		// It redirects to a host that must not be requested yet. The delay of that host does
-		// not keep the address from being leased again at once.
+		// The address redirects to a host that must not be requested yet. The delay of this
+		// host alone does not prevent that the address is leased again at once.
 		f.class, f.due = classFailed, delayUntil
 	case f.returned:
 		f.class, f.visits = classBudget, 0
@@ -115,7 +115,7 @@ func (f *update) setOutcome(rec *wire.Record) {
 		f.due = delayUntil
 		if at := seconds(rec.Timestamp); delayUntil == 0 && at != 0 {
 			wait := backOff(int(f.retries))
-			if f.visits > 0 && f.retries > maxRetries { // the page was there, and may be again
+			if f.visits > 0 && f.retries > maxRetries { // the page existed before, and may exist again
 				wait = max(wait, revisitInterval(rec))
 			}
 			f.due = addSeconds(at, wait)
@@ -150,7 +150,7 @@ func backOff(n int) time.Duration {
 	return min(time.Minute<<min(n-1, 20), 24*time.Hour)
 }
 
-// seconds parses an RFC 3339 time as Unix seconds, rounded up; it returns 0 if s is not one.
+// seconds parses an RFC 3339 time as Unix seconds, rounded up; it returns 0 if s is invalid.
 func seconds(s string) uint32 {
 	if s == "" {
 		return 0
@@ -203,7 +203,7 @@ func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	return changed, nil
 }
 
-// merge applies the fields of f that count even if another record takes precedence: parents,
+// merge applies the fields of f that are valid even if another record takes precedence: parents,
 // failed attempts, the end of a lease, and the delay of a host.
 func (s *Store) merge(id uint32, f *update) (changed bool) {
 	x := s.x
@@ -236,14 +236,14 @@ func (s *Store) applyResidue(f *update) {
 }
 
 // hasMoreRetries reports whether f has more failures than p or belongs to a later visit.
-// Failures of earlier and of completed visits do not count.
+// Failures of earlier visits and of completed visits are ignored.
 func (f *update) hasMoreRetries(p history) bool {
 	ended := p.class >= classRefused && p.visits == f.visits
 	return f.visits > p.retriesVisit || f.visits == p.retriesVisit && f.retries > p.retries && !ended
 }
 
 // proposalRank returns the precedence of f as the proposal of a URL. It is highest for the
-// address section of a final outcome, which says why the URL was requested, lower for an
+// address section of a final outcome, which holds why the URL was requested, lower for an
 // address, and lowest for the address section of any other outcome.
 func (f *update) proposalRank() int {
 	switch {
@@ -338,7 +338,7 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 func (s *Store) applyOutcome(id uint32, f *update, p place, isOwn bool) (bool, error) {
 	h, current := s.x.hot.at(id), s.x.history(id)
 	visits := f.visits
-	if !isOwn { // f counts the visits of the URL that redirects here
+	if !isOwn { // f has the number of visits of the URL that redirects here
 		visits = 0
 	}
 	order := cmp.Or(
@@ -379,8 +379,8 @@ func (s *Store) applyOutcome(id uint32, f *update, p place, isOwn bool) (bool, e
 	return true, nil
 }
 
-// compareOutcomes compares f with the outcome at p, given that they are of the same visit and
-// class. That is rare, so the index does not hold the fields that decide.
+// compareOutcomes compares f with the outcome at p. Both have the same visit and class. This case
+// is rare, so the deciding fields are not in the index.
 func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 	mine, err := s.lineOf(f)
 	if err != nil {
@@ -405,8 +405,8 @@ func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 		bytes.Compare(mine, theirs)), nil
 }
 
-// addParents adds parents to those of a URL, keeps the first maxParents in the order of URLs,
-// and reports whether they changed.
+// addParents adds parents to a URL, keeps the first maxParents in alphabetical order, and reports
+// whether the parents of the URL changed.
 func (s *Store) addParents(id uint32, parents []string) (changed bool) {
 	if len(parents) == 0 {
 		return false

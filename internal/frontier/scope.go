@@ -12,16 +12,16 @@ import (
 
 // This file excludes URLs that do not belong to the crawl.
 //
-// As for traps, nothing is decided when a URL is added, because the hosts of the seeds may matter
-// and the seeds may come last: [Store.Commit] decides on all URLs proposed since the last batch was
-// leased, and a batch is leased only after that. An exclusion is a record in the log, an outcome
-// without a fetch, so that replaying the log runs no rules.
+// As for traps, nothing is decided when a URL is added, because the decision may depend on the hosts
+// of the seeds, and seeds may be added last. [Store.Commit] decides on all URLs proposed since the
+// last batch was leased; the next batch is leased after the decision. An exclusion is a record in
+// the log, an outcome without a fetch, so that replaying the log runs no rules.
 //
-// Three kinds of exclusions differ in what ends them. A URL without include rule, or on another
-// host (out_of_scope), waits again if it is added as a seed. A URL that is too many links away from
-// a seed (scope_depth) waits again if it is added as a seed, or proposed at a smaller depth. What a
-// rule excludes (scope_excluded) stays excluded, also if it is a seed. [Store.Forget] ends
-// all of them.
+// There are three kinds of exclusions. A URL without include rule, or on another host
+// (out_of_scope), waits again if it is added as a seed. A URL that is too many links away from
+// a seed (scope_depth) waits again if it is added as a seed, or proposed at a smaller depth. A URL
+// that a rule excludes (scope_excluded) stays excluded, even if it is a seed. [Store.Forget] ends
+// exclusions of all kinds.
 
 // A Scope decides which URLs belong to a crawl.
 type Scope interface {
@@ -31,7 +31,7 @@ type Scope interface {
 
 	// Decide returns why a URL at a depth does not belong to the crawl: one of the errors
 	// out_of_scope, scope_excluded and scope_depth, and the rule. For scope_depth the rule is
-	// "depth N" with the greatest depth N that does.
+	// "depth N", where N is the greatest depth that belongs to the crawl.
 	Decide(u weburl.URL, depth int, isSeed bool) (reason, rule string)
 }
 

@@ -8,15 +8,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file shortens outcomes to fit into the log: whatever a server sends, the store must
-// record that its URL was requested. What is cut depends on the record alone, so the same
-// record always gives the same line.
+// This file shortens outcomes that do not fit into the log: whatever a server sends, the store must
+// record that the URL was requested. The parts that are removed depend only on the record, so the
+// same record always gives the same line.
 
 // maxText is the largest number of bytes of a string, other than a URL, in a minimal outcome.
 const maxText = 1 << 10
 
-// shorten shortens an outcome that is too long for the log: first it removes headers, then, if
-// necessary, all fields that neither the store nor a strategy nor a person needs.
+// shorten shortens an outcome that is too long for the log. It removes headers. If the outcome is
+// still too long, it keeps only the fields of minimalOutcome, and then fewer and fewer redirects.
 func (s *Store) shorten(f *update) error {
 	rec := f.rec
 	rec.Headers, rec.ErrorDetail = nil, clip(rec.ErrorDetail)
@@ -78,7 +78,7 @@ func minimalOutcome(rec *wire.Record) *wire.Record {
 	return short
 }
 
-// canonicalURL returns the canonical form of a URL; "" if it is invalid.
+// canonicalURL returns the canonical form of a URL, or "" if the URL is invalid.
 func canonicalURL(s string) string {
 	u, err := weburl.Parse(s)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// This file implements the snapshot: the memory of the index with a header. It is derived from the
-// log, so it is written without fsync, verified before use, and may be deleted at any time.
+// This file implements the snapshot: the memory of the index with a header. A snapshot is derived
+// from the log. So it is written without fsync, verified before use, and may be deleted at any time.
 
 const (
 	snapshotName    = "index"
@@ -27,7 +27,7 @@ const (
 	snapshotVersion = 8
 	snapshotHeader  = 192
 	byteOrder       = 0x01020304 // written in the byte order of the machine
-	alignment       = 64         // of every section
+	alignment       = 64         // alignment of every section, in bytes
 )
 
 // A SnapshotError is returned when the snapshot could not be written. Nothing is lost; only
@@ -67,11 +67,11 @@ type snapshotFields struct {
 	segment        uint64 // the snapshot includes the log up to offset in this segment
 	offset         uint64
 	counts         [sections]uint64 // elements of each section
-	segments       uint64           // hash of the numbers of the segments up to that one
-	lastPosition   uint64           // position of that segment
+	segments       uint64           // hash of the numbers of all segments up to this segment
+	lastPosition   uint64           // position of this segment
 	compactedSize  uint64           // bytes of the log after its last compaction; 0: never compacted
-	bodyChecksum   uint64           // of all sections
-	headerChecksum uint64           // of the header before this field
+	bodyChecksum   uint64           // checksum of all sections
+	headerChecksum uint64           // checksum of the header before this field
 }
 
 var _ [snapshotHeader - 8]byte = [unsafe.Sizeof(snapshotFields{})]byte{}
@@ -180,8 +180,8 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 	return nil
 }
 
-// readSnapshot returns the content of a snapshot in memory of its own. It is not mapped: if the
-// file was truncated later, by another program, a read of the mapping would kill the process.
+// readSnapshot returns the content of a snapshot in memory of its own. The file is not mapped: if
+// another program truncated it later, a read of the mapping would kill the process.
 func readSnapshot(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -195,7 +195,7 @@ func readSnapshot(f *os.File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size, ok := h.size(); !ok || info.Size() != size { // before memory of that size is allocated
+	if size, ok := h.size(); !ok || info.Size() != size { // check this before allocating size bytes
 		return nil, errSnapshotDamaged
 	}
 	b := allocate(int(info.Size()))
@@ -221,7 +221,7 @@ func readSnapshot(f *os.File) ([]byte, error) {
 	return b, nil
 }
 
-// size returns the size of a snapshot with that header, and false if it would not fit in memory.
+// size returns the size of a snapshot with this header, and false if it does not fit in memory.
 func (h *snapshotFields) size() (n int64, ok bool) {
 	n = snapshotHeader
 	for i, section := range new(index).sections() {
@@ -234,16 +234,16 @@ func (h *snapshotFields) size() (n int64, ok bool) {
 	return n, true
 }
 
-// fits returns an error if the snapshot does not belong to the log. The error is a [*Damage]
-// if it does, but the log is shorter than when the snapshot was written: then acknowledged
-// data is lost.
+// fits returns an error if the snapshot does not belong to the log. It returns a [*Damage] if the
+// snapshot belongs to the log, but the log is shorter than when the snapshot was written:
+// acknowledged data was lost.
 func (s *Store) fits(h snapshotFields) error {
 	if h.segment == 0 || h.segment >= maxSegments || h.offset < segmentHeader || h.offset > 1<<32 || s.log.id != 0 && s.log.id != h.id {
 		return errors.New("does not belong to this log")
 	}
 	number := uint32(h.segment)
 	if n := len(s.log.numbers); n > 0 && (number > s.log.maxNumber || h.lastPosition > uint64(s.log.spanOf(s.log.numbers[n-1]).to)) {
-		// Numbers only grow, and compaction keeps positions: the segment is gone.
+		// Segment numbers only grow, and compaction keeps positions, so the segment was lost.
 		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
 	if !slices.Contains(s.log.numbers, number) {
@@ -261,20 +261,20 @@ func (s *Store) fits(h snapshotFields) error {
 	return nil
 }
 
-// segmentsHash returns a hash of the numbers of the segments up to the given one. The places
-// in a snapshot are valid as long as it stays the same.
+// segmentsHash returns a hash of the numbers of the segments up to segment last. The places in a
+// snapshot are valid as long as this hash stays the same.
 func (l *log) segmentsHash(last uint32) uint64 {
 	return hash64(0, unsafeString(bytesOf(l.numbers[:slices.Index(l.numbers, last)+1])))
 }
 
 var errSnapshotDamaged = errors.New("is damaged")
 
-// errRewritten is returned when the log was compacted after the snapshot was written and the
-// process was killed before it wrote another. It is not a fault.
+// errRewritten is returned when the log was compacted after the snapshot was written, and the
+// process was killed before it wrote a new snapshot. This is not a fault of the store.
 var errRewritten = errors.New("was made of other segments")
 
-// parseSnapshot returns the index in b, which uses the memory of b. All references in the
-// index are checked, whatever b holds.
+// parseSnapshot returns the index in b. The index uses the memory of b. All references in the
+// index are checked, so that any content of b is safe to use.
 func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	if h, err = parseSnapshotHeader(b); err != nil {
 		return nil, h, err

@@ -13,21 +13,21 @@ import (
 // Stats are counts over all known URLs.
 type Stats struct {
 	URLs           int            `json:"urls"`
-	States         map[string]int `json:"states"`  // by state, including those with none
+	States         map[string]int `json:"states"`  // by state, including states without URLs
 	Reasons        map[string]int `json:"reasons"` // of skipped URLs: the error or the status
 	Hosts          int            `json:"hosts"`   // of all URLs
 	HostsWaiting   int            `json:"hosts_waiting"`
 	HostsVisited   int            `json:"hosts_visited"`
 	Operators      map[string]int `json:"operators"` // of the proposals
-	Niches         map[string]int `json:"niches"`    // of the proposals; those without are left out
+	Niches         map[string]int `json:"niches"`    // of the proposals that have a niche
 	Generations    []Generation   `json:"generations"`
 	LastGeneration int            `json:"last_generation"` // the latest leased generation; -1: none
 	Due            *time.Time     `json:"earliest_due,omitempty"`
 	Bytes          Bytes          `json:"bytes"`
 }
 
-// A Generation counts the URLs of a generation: those fetched in it, and those proposed for it
-// that still wait.
+// A Generation counts the URLs of a generation: the URLs that were fetched in it, and the URLs that
+// were proposed for it and still wait.
 type Generation struct {
 	Generation int `json:"generation"`
 	URLs       int `json:"urls"`

@@ -11,24 +11,24 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file excludes crawler traps: URLs that lead nowhere are never requested.
+// This file excludes crawler traps: URLs without useful pages are never requested.
 //
-// Most traps show only in comparison with other URLs, and the decision must not depend on
+// Most traps are recognised only by comparison with other URLs, and the decision must not depend on
 // which URL was added first. So nothing is decided when a URL is added. [Store.Commit] checks
 // all URLs added since the last batch was leased, in the order in which they would be leased.
 // If the process is killed before the commit ends and the same records are added again, the
 // result is the same. An exclusion is a record in the log, an outcome without a fetch;
 // replaying the log runs no trap rules.
 //
-// A URL that was leased before is not excluded any more, and seeds never are.
+// A URL that was leased before is not excluded any more. Seeds are never excluded.
 
-// The limits of traps that show only in many URLs.
+// The limits of traps that are recognised only in many URLs.
 const (
 	maxDates         = 64      // URLs that differ only in dates
-	maxCombinations  = 16      // URLs of a path that only recombine parameter values of others
-	minItemValues    = 32      // values of a parameter from which on it names items, such as topics of a forum
+	maxCombinations  = 16      // URLs of a path that only recombine parameter values of other URLs
+	minItemValues    = 32      // a parameter with this many values names items, such as topics of a forum
 	maxComparedPages = 1 << 15 // pages of a host that are compared with each other
-	maxCounted       = 1 << 20 // paths and parameter values of a host; beyond that none are counted
+	maxCounted       = 1 << 20 // paths and parameter values of a host; if there are more, none are counted
 )
 
 // excludeTrapURLs excludes the traps among the URLs added since the last batch.
@@ -90,8 +90,8 @@ type trapFinder struct {
 	err        error
 }
 
-// A newURL is a URL to decide on, with the keys it shares with similar URLs; 0 if there is
-// none.
+// A newURL is a URL to decide on, with the keys that it shares with similar URLs. A key may be 0;
+// see trapFinder.keys.
 type newURL struct {
 	id                      uint32
 	session, calendar, path trap.Key
@@ -117,14 +117,14 @@ type hostURLs struct {
 // parameterCounts counts the query parameters of a host's URLs, by path.
 type parameterCounts struct {
 	paths  map[trap.Key]*pathCounts
-	pairs  map[trap.Key]bool // of all URLs; true if an accepted URL has it
+	pairs  map[trap.Key]bool // parameters with values, of all URLs; true if an accepted URL has the pair
 	values map[trap.Key]int  // number of values of each parameter
 }
 
 // pathCounts counts the accepted URLs of one path.
 type pathCounts struct {
-	accepted int // URLs
-	pairs    int // distinct parameter values in them
+	accepted int // accepted URLs
+	pairs    int // distinct parameter values in accepted URLs
 }
 
 // An exclusion is the decision not to request a URL.
@@ -181,11 +181,11 @@ func (f *trapFinder) hasNewOutcome(id uint32) bool {
 	return f.x.hot.at(id).flags&flagHistory != 0 && f.s.log.position(f.x.history(id).outcome) > f.since
 }
 
-// changedURLs lists the URLs that were proposed or have an outcome since the last batch, so
-// that not all URLs need be checked.
+// changedURLs lists the URLs that were proposed or got an outcome since the last batch, so
+// that only these have to be checked.
 type changedURLs struct {
 	ids      []uint32 // unordered, with duplicates and with URLs that no longer qualify
-	complete bool     // whether ids lists them all
+	complete bool     // whether ids holds all of these URLs
 }
 
 // recordChange notes that a URL has a new proposal or outcome.
@@ -200,7 +200,7 @@ func (s *Store) recordChange(id uint32) {
 	}
 }
 
-// hostOf returns the host of a URL, which is then checked.
+// hostOf returns the host of a URL, and registers the host to be checked.
 func (f *trapFinder) hostOf(id uint32) *hostURLs {
 	number := f.x.hot.at(id).host
 	if f.hosts[number] == nil {
@@ -219,8 +219,8 @@ func (f *trapFinder) isNew(id uint32) bool {
 	return f.isExcludable(id) && f.x.hot.at(id).flags&flagTrapChecked == 0 && f.s.log.position(f.x.cold.at(id).proposal) > f.since
 }
 
-// isBeforeLastBatch reports whether the record at p precedes the last batch. Its URL was
-// checked then, and proposing it again does not make it a trap.
+// isBeforeLastBatch reports whether the record at p precedes the last batch. The URL of such a
+// record was already checked; proposing the URL again does not make it a trap.
 func (s *Store) isBeforeLastBatch(p place) bool {
 	return s.log.position(p) <= s.lastBatchPosition()
 }
@@ -234,7 +234,7 @@ func (s *Store) lastBatchPosition() place {
 	return latest
 }
 
-// pathAndQuery returns path and query of a URL, which are valid until the next call.
+// pathAndQuery returns path and query of a URL. Both are valid until the next call.
 func (f *trapFinder) pathAndQuery(id uint32) (path, query string) {
 	c := f.x.cold.at(id)
 	f.buf = append(append(f.buf[:0], f.x.textAt(f.x.dirs.at(c.dir).text)...), f.x.suffixOf(c)...)
@@ -310,7 +310,7 @@ func (f *trapFinder) countAccepted(host *hostURLs) {
 			continue
 		}
 		path, query := f.pathAndQuery(id)
-		host.links.Add(host.number, path, func() string { return f.foundOn(id).Path() }) // excluded URLs included: a page did link to them
+		host.links.Add(host.number, path, func() string { return f.foundOn(id).Path() }) // also if the URL is excluded: a page links to it
 		if f.isNew(id) || f.isExcluded(id) {
 			continue
 		}
@@ -329,7 +329,7 @@ func (f *trapFinder) countAccepted(host *hostURLs) {
 	host.copies = trap.Condemned(host.number, f.sample(host.pages))
 }
 
-// sample returns at most maxComparedPages of pages, always the same ones.
+// sample returns at most maxComparedPages of pages. The same pages always give the same sample.
 func (f *trapFinder) sample(pages []trap.Page) []trap.Page {
 	if len(pages) <= maxComparedPages {
 		return pages
@@ -387,8 +387,8 @@ func (s *parameterCounts) checkLimit() {
 	}
 }
 
-// pairKey returns the key of a parameter with its value on a path, nameKey that of the
-// parameter.
+// pairKey returns the key of a parameter with its value on a path. nameKey returns the key of the
+// parameter without its value.
 func pairKey(path trap.Key, pair string) trap.Key { return path ^ trap.KeyOf(keyPair, 0, pair) }
 
 func nameKey(path trap.Key, pair string) trap.Key {
@@ -397,7 +397,7 @@ func nameKey(path trap.Key, pair string) trap.Key {
 }
 
 // namesItem reports whether a URL is about one of many items, such as the topics of a forum.
-// Its page numbers then combine with other parameters for good reason.
+// Such URLs combine page numbers with other parameters without being traps.
 func (s *parameterCounts) namesItem(path trap.Key, query string) bool {
 	for pair := range trap.Pairs(query) {
 		if name, _, _ := strings.Cut(pair, "="); !trap.IsPage(name) && s.values[nameKey(path, pair)] >= minItemValues {
@@ -443,7 +443,7 @@ func (f *trapFinder) decide(host *hostURLs) {
 			f.exclusions = append(f.exclusions, exclusion{u.id, rule, why})
 		}
 	}
-	// URLs accepted before the trap at their path was known.
+	// Also exclude URLs that were accepted before the trap at their path was found.
 	if len(host.links) > 0 || host.copies.Any() {
 		for _, id := range host.ids {
 			if f.isExcludable(id) && !f.isNew(id) {
@@ -469,8 +469,8 @@ func (f *trapFinder) excludeByPath(host *hostURLs, id uint32) bool {
 	return true
 }
 
-// isFoundByWalking reports whether a URL was found on a page of its own host from which,
-// according to leads, a crawler walks on to it step by step.
+// isFoundByWalking reports whether a URL was found on a page of its own host, and leads returns true
+// for this page and the URL: a crawler reaches such URLs step by step, without end.
 func (f *trapFinder) isFoundByWalking(id uint32, leads func(fromPath, fromQuery, path, query string) bool) bool {
 	from := f.foundOn(id)
 	if from.Host() == "" {
@@ -480,7 +480,7 @@ func (f *trapFinder) isFoundByWalking(id uint32, leads func(fromPath, fromQuery,
 	return leads(from.Path(), from.Query(), path, query)
 }
 
-// foundOn returns the page that a URL was found on, or the zero URL if that is on another
+// foundOn returns the page that a URL was found on, or the zero URL if this page is on another
 // host.
 func (f *trapFinder) foundOn(id uint32) (none weburl.URL) {
 	proposal := f.x.cold.at(id).proposal
@@ -499,8 +499,8 @@ func (f *trapFinder) foundOn(id uint32) (none weburl.URL) {
 	return page
 }
 
-// ruleFor returns the rule by which a URL is a trap in comparison with others, and why. If the
-// rule is empty the URL is accepted, and counted.
+// ruleFor returns the rule by which a URL is a trap in comparison with others, and the reason. If
+// the rule is empty, the URL is accepted and counted.
 func (f *trapFinder) ruleFor(host *hostURLs, u newURL) (rule trap.Rule, why string) {
 	path, query := f.pathAndQuery(u.id)
 	if u.session != 0 && (host.sessions[u.session] || f.isPageKnown(u.id, path, query)) {
