@@ -11,20 +11,19 @@ import (
 	"spoor/internal/text"
 )
 
-// This file says how frequent words are in general, so that a topic of a few words knows
-// which of them distinguish pages.
+// This file returns how frequent words are in general. For a topic of a few words, this shows which
+// of them distinguish pages.
 
-// backgroundSize bounds the terms of the section that [Topic.LearnBackground] makes.
+// backgroundSize is the largest number of terms in the section that [Topic.LearnBackground] makes.
 const backgroundSize = 12_000
 
-// Background returns the share of pages in general that contain a stem, in (0, 1], and the
-// number of pages that were counted. The shares are those of the topic's section, or, if it
-// has none and its language is English, those of package background. For other languages
+// Background returns, by stem, the share of pages in general that contain the stem, in (0, 1], and
+// the number of pages that were counted. The shares are from the topic's section or, if the topic has
+// no such section and its language is English, from package background. For other languages
 // the map is empty and the number 0. Rare stems are missing.
 //
-// The analyzer must be one of the topic's language and stemmer. It learns the words of
-// package background, unless it is restricted: then only the stems that it knows have a
-// share.
+// The analyzer must have the topic's language and stemmer. The words of package background are added
+// to it. If the analyzer is restricted, only the stems that it already has get a share.
 func (t *Topic) Background(a *text.Analyzer) (shares map[string]float64, documents int) {
 	if g := t.General; g != nil {
 		shares = make(map[string]float64)
@@ -45,7 +44,7 @@ func (t *Topic) Background(a *text.Analyzer) (shares map[string]float64, documen
 }
 
 // BackgroundLength returns the average length of the pages that [Topic.Background] counts, in
-// terms that are not silent; 0 if there are none.
+// terms that are not silent, or 0 if there are no such pages.
 func (t *Topic) BackgroundLength() float64 {
 	switch {
 	case t.General != nil:

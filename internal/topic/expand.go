@@ -9,12 +9,12 @@ import (
 
 // This file grows the weight table during a crawl, as Wilson et al. and Pal et al. do (see
 // learn.go): a page with a very high score adds one of its words to the table, with its
-// score as the weight. A page adds nothing if the table has the word already. In addition,
-// words that are common to the positive and the negative examples are skipped. The size of
-// the table is not limited to that of the first table, and document frequencies remain
-// those of the example pages.
+// score as the weight. A page adds nothing if the word is already in the table. In addition,
+// words that are common to the positive and the negative examples are skipped. The table may
+// grow beyond the size of the first table, and document frequencies are still taken from the
+// example pages.
 
-// A Rule chooses the word that a page adds, and is named after a paper's.
+// A Rule chooses the word that a page adds. Rules are named after the strategies of the papers.
 type Rule uint8
 
 // The known rules.
@@ -31,7 +31,7 @@ type Expansion struct {
 	topic    *Topic
 	rule     Rule
 	analyzer *text.Analyzer
-	page     *text.Statistics // of the page being added
+	page     *text.Statistics // statistics of the page being added
 	df       map[string]int
 	common   map[string]bool
 	present  map[string]bool
@@ -67,9 +67,9 @@ func (t *Topic) Expand(r Rule) (*Expansion, error) {
 	return e, nil
 }
 
-// Add adds the word that the rule chooses from p, unless the table has it, and returns the
-// new entry, or nil. Pages must be added in the order in which they were fetched, and only
-// if their relevance reaches the threshold. The relevance, at most 1, becomes the weight.
+// Add adds the word that the rule chooses from p, and returns the new entry. It returns nil if
+// the word is already in the table. Pages must be added in the order in which they were fetched,
+// and only if their relevance reaches the threshold. The relevance, at most 1, becomes the weight.
 func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 	url, err := weburl.Canonical(p.URL)
 	if err != nil || !(relevance > 0) || len(e.topic.Table) >= maxTable {

@@ -39,7 +39,8 @@ func (t *Topic) Write(w io.Writer) error {
 	return err
 }
 
-// openFields are the fields whose elements have lines of their own. All others are on one line.
+// openFields are the fields that are written with one element per line. All other fields are written
+// on one line.
 var openFields = []string{"keywords", "table", "vocabulary", "reference", "links", "classifier", "features", "background"}
 
 // layOut writes a JSON object or array that is not empty, one element per line. indent is a
@@ -76,8 +77,8 @@ func layOut(b *bytes.Buffer, value json.RawMessage, indent string) error {
 	return nil
 }
 
-// ErrOtherFile is wrapped by the errors of [Read] and [Load] for a file of another kind. To give one
-// to a command is misuse, and a supervisor need not try it again.
+// ErrOtherFile is wrapped by the errors of [Read] and [Load] for a file of another kind. Passing such
+// a file to a command is a usage error, so a supervisor does not have to try again.
 var ErrOtherFile = errors.New("not a topic file")
 
 // Read reads a topic file and checks that it is consistent. Keywords and table entries
@@ -90,7 +91,7 @@ func Read(r io.Reader) (*Topic, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB\nhint: a topic file is made by topic -query", maxFile>>20)
 	}
-	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // which some editors write
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // some editors write this byte order mark
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`
@@ -138,7 +139,7 @@ func placed(data []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(at-1, int64(len(data)))], []byte("\n")), err)
 }
 
-// check returns an error if a topic that was read is not valid.
+// check returns an error if a topic read from a file is invalid.
 func (t *Topic) check() error {
 	a, err := t.Analyzer()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // This file makes the sections of a topic from example pages. The weight table
-// is that of
+// is defined by
 //
 //	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
 //	on Content and Link Structure Analysis", International Journal of Computer
@@ -28,19 +28,19 @@ import (
 // where tf is the number of occurrences of a word in all positive pages together and df
 // the number of positive pages that have it; the words with the highest w are kept.
 //
-// That favours words which all pages have, whatever their topic. If there are negative
-// pages, a word that occurs in some of them is common, and left out, unless it is
+// This favours words that are in all pages, whatever their topic. If there are negative
+// pages, words that occur in them are common and are omitted. The exception are words that are
 // significantly more frequent in positive pages, at the 5 % level of the odds ratio:
 //
 //	ln o⁺ − ln o⁻ > 1.645 √(1/(df⁺+½) + 1/(N⁺−df⁺+½) + 1/(df⁻+½) + 1/(N⁻−df⁻+½)),
 //	where o = (df + ½) / (N − df + ½).
 //
-// Comparing the odds without a significance test would keep the words of navigation and
-// footers that one negative page happens to lack.
+// A comparison of the odds without a significance test would keep words of navigation and
+// footers that are missing from one negative page by chance.
 //
-// The reference page is that of Rane and Pathak (a genetic algorithm with the Jaccard
-// index), who do not say how it is chosen. Here it is the positive page nearest to the
-// query, by the cosine of its word counts and the weights of the keywords.
+// The reference page is defined by Rane and Pathak (a genetic algorithm with the Jaccard
+// index), who do not describe how it is chosen. Here it is the positive page nearest to the
+// query, by the cosine of the word counts of the page and the weights of the keywords.
 
 // TableSize is the size of the table of Pal et al., in words.
 const TableSize = 50
@@ -48,21 +48,21 @@ const TableSize = 50
 // A Page is an example page.
 type Page struct {
 	URL, Title, Text string
-	Links            []string // addresses that it links to
+	Links            []string // addresses that the page links to
 }
 
 // LearnOptions control [Topic.Learn].
 type LearnOptions struct {
-	Size      int    // words of the table, without those of the query; from 1 to 10,000
+	Size      int    // words of the table, without the words of the query; from 1 to 10,000
 	Reference string // address of the reference page; empty: the positive page nearest to the query
-	// Literal makes the table of Wilson et al.: in addition to the query's words, the word
-	// of each page with the highest tf · df. No words are left out because of the negative
-	// pages, and the first positive page is the reference.
+	// Literal makes the table of Wilson et al.: the words of the query and, of each page, the
+	// word with the highest tf · df. Negative pages have no influence on the words, and the
+	// first positive page is the reference.
 	Literal bool
 }
 
-// Learn replaces all sections except the classifier and the background by those made from
-// example pages. At least one positive page must have words.
+// Learn makes all sections except the classifier and the background again, from example pages. At
+// least one positive page must have words.
 //
 // The statistics, and the document frequencies of keywords, are computed from all pages: among
 // the positive pages alone the words of the topic would be the most frequent ones, and have the
@@ -97,13 +97,13 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	return err
 }
 
-// A learner holds what the steps of Learn share.
+// A learner holds the data that the steps of Learn share.
 type learner struct {
 	*Topic
 	analyzer           *text.Analyzer
 	options            LearnOptions
 	positive, negative *text.Statistics
-	page               *text.Statistics // of the page being read
+	page               *text.Statistics // statistics of the page being read
 	maxWords           int              // limit of different words of the examples
 	wanted             [][]text.Term    // by keyword: the terms that match it
 	terms              []text.Term      // scratch
@@ -137,7 +137,7 @@ func (l *learner) queryEntries() []Entry {
 	return entries
 }
 
-// pageEntries returns the entries that the positive pages make.
+// pageEntries returns the entries for words of the positive pages.
 func (l *learner) pageEntries(positive []Page) []Entry {
 	type weighed struct {
 		text.Term
@@ -179,8 +179,8 @@ func (l *learner) pageEntries(positive []Page) []Entry {
 // one-sided 5 % level.
 const significance = 1.645
 
-// distinguishes reports whether a term distinguishes positive pages from negative ones.
-// That is true of a term that is in no negative page and, with Literal, of all terms.
+// distinguishes reports whether a term distinguishes positive pages from negative ones. It
+// returns true for a term that is in no negative page and, with Literal, for all terms.
 func (l *learner) distinguishes(t text.Term) bool {
 	if l.options.Literal || l.negative.DF(t) == 0 {
 		return true
@@ -217,8 +217,8 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// vocabulary returns all terms of the positive pages, without the rarest ones if there are
-// too many.
+// vocabulary returns all terms of the positive pages. If there are too many, it omits the rarest
+// terms.
 func (l *learner) vocabulary() []Shared {
 	byDF := make([][]string, l.positive.Documents()+1)
 	for _, t := range l.positive.Terms() {
@@ -335,7 +335,7 @@ func (l *learner) nearest(pages []Page) *Page {
 }
 
 // cosine returns Σ q·tf / √Σ tf² of the page being read, where q is the weight of the
-// keyword to which a word belongs. The factor |q| is the same for all pages, and left out.
+// keyword to which a word belongs. The factor |q| is the same for all pages, and is omitted.
 func (l *learner) cosine() float64 {
 	dot, square := 0.0, 0.0
 	for _, k := range l.Keywords {

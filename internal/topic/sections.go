@@ -15,33 +15,34 @@ import (
 // This file defines the sections of a topic that are made from example pages, the order in
 // which they are written, and the checks when they are read.
 
-// Statistics describe the example pages, positive and negative, as a sample of the pages to
-// come.
+// Statistics describe the example pages, positive and negative, as a sample of the pages of a
+// crawl.
 type Statistics struct {
 	Documents     int     `json:"documents"`      // N, at least 1
 	AverageLength float64 `json:"average_length"` // above 0: terms of title and text that are not silent, see package text
 }
 
-// An Origin says how an entry came into the table.
+// An Origin is the source of an entry of the table.
 type Origin string
 
 // The origins. A measure that includes the words of the query (weighttable) uses all entries;
-// if a term has two, it uses that from the query. Other measures ignore entries from the query.
+// if a term has two entries, it uses the entry from the query. Other measures ignore entries from
+// the query.
 const (
 	FromQuery Origin = "query"     // a word of a keyword, with weight 1
-	FromPages Origin = "page"      // one of the highest tf · df over the positive examples
+	FromPages Origin = "page"      // a word with one of the highest tf · df over the positive examples
 	Expanded  Origin = "expansion" // added by a page of the crawl
 )
 
-// An Entry is a word of the weight table. A term occurs once in the table, and once more if
-// it is a word of the query too.
+// An Entry is a word of the weight table. The table has one entry for a term, and a second one if
+// the term is also a word of the query.
 type Entry struct {
 	Term   string  `json:"term"`          // the stem that is matched
 	Word   string  `json:"word"`          // the stem's most frequent form, lower case
 	Weight float64 `json:"weight"`        // in (0, 1]
 	DF     int     `json:"df,omitempty"`  // positive examples that have the term
-	Origin Origin  `json:"origin"`        // how it came here
-	URL    string  `json:"url,omitempty"` // of the page that brought it, if Expanded
+	Origin Origin  `json:"origin"`        // source of the entry
+	URL    string  `json:"url,omitempty"` // address of the page that added the entry, if Expanded
 }
 
 // Shared holds the terms with the same document frequency among the positive examples.
@@ -54,7 +55,7 @@ type Shared struct {
 type Reference struct {
 	URL    string   `json:"url"`
 	Counts int      `json:"counts"` // how often keywords occur in title and text
-	Links  []string `json:"links"`  // canonical addresses that it links to, each once, sorted
+	Links  []string `json:"links"`  // canonical addresses that the page links to, each once, sorted
 	Terms  []string `json:"terms"`  // stems of title and text, each once, sorted
 }
 
@@ -65,13 +66,13 @@ type Classifier struct {
 	Slope     float64   `json:"slope"`
 	Intercept float64   `json:"intercept"`
 	Threshold float64   `json:"threshold"` // in [0, 1]
-	Positives int       `json:"positives"` // pages that it was trained on, at least 1 of each
+	Positives int       `json:"positives"` // positive and negative pages of the training, at least 1 of each
 	Negatives int       `json:"negatives"`
 	Features  []Feature `json:"features"`
 }
 
-// A Feature is a term, or several consecutive terms, with a weight, which is negative if the
-// feature speaks against the topic.
+// A Feature is a term, or several consecutive terms, with a weight. A negative weight means that
+// pages with the feature are less probably about the topic.
 type Feature struct {
 	Name   string  `json:"name"` // stems, joined by a space
 	Weight float64 `json:"weight"`
@@ -87,7 +88,7 @@ type General struct {
 // Limits of the sections of a file, far above what topic writes.
 const (
 	maxTable    = 20_000
-	maxTerms    = 1 << 20 // of the vocabulary, and of the reference
+	maxTerms    = 1 << 20 // terms of the vocabulary; also of the reference
 	maxLinks    = 1 << 17
 	maxFeatures = 1 << 18
 	maxTerm     = 256 // bytes of a stem
@@ -95,8 +96,8 @@ const (
 	maxCount    = 1 << 40
 )
 
-// order sorts the sections as they are written. An empty table becomes nil; empty lists of
-// other sections become non-nil.
+// order sorts the lists of the sections in the order in which they are written. An empty table,
+// vocabulary or list of common terms becomes nil; nil lists of the other sections become empty lists.
 func (t *Topic) order() {
 	if len(t.Table) == 0 {
 		t.Table = nil
@@ -136,8 +137,8 @@ func orderVocabulary(v []Shared) {
 	}
 }
 
-// checkSections returns an error if the sections of a topic with valid keywords are not
-// valid. It sets the terms of entries that were written by hand.
+// checkSections returns an error if a section of a topic is invalid. The keywords must be valid. It
+// sets the terms of entries that were written by hand.
 func (t *Topic) checkSections(a *text.Analyzer) error {
 	documents := 0
 	if s := t.Statistics; s != nil {
@@ -301,7 +302,7 @@ func checkTerms(terms []string, seen map[string]bool) error {
 	return nil
 }
 
-// isTerm reports whether s may be a stem. It cannot compare s with its own stem, because
+// isTerm reports whether s may be a stem. It does not compare s with the stem of s, because
 // stemming a stem may change it.
 func isTerm(s string) bool {
 	return s != "" && len(s) <= maxTerm && !strings.ContainsAny(s, " \t\n\r")

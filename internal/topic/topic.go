@@ -1,8 +1,8 @@
-// Package topic defines the target of a crawl: what relevant pages are about, as a file that
-// people can read, compare and keep under version control.
+// Package topic defines the topic of a crawl as a file that people can read, compare and keep under
+// version control.
 //
 // A topic file contains expressions in the user's words, each with the terms that match it.
-// Package fitness computes how near a page is to a topic.
+// Package fitness computes how relevant a page is to a topic.
 package topic
 
 import (
@@ -20,35 +20,35 @@ const (
 	Version = 1
 )
 
-// A Topic says what relevant pages are about. The sections below its keywords are made from
-// example pages and may all be absent.
+// A Topic describes the content of relevant pages. The sections after its keywords are made from
+// example pages, and each may be absent.
 type Topic struct {
 	Format     string      `json:"format"`               // [Format]
 	Version    int         `json:"version"`              // [Version]
-	Query      string      `json:"query,omitempty"`      // the words as they were asked, for people
-	Language   string      `json:"language"`             // ISO 639-1 code of its words
-	Stemmer    string      `json:"stemmer"`              // one of the language's stemmers, see package text
-	Threshold  *float64    `json:"threshold,omitempty"`  // pages with this score are relevant; nil: the measure's own
-	Keywords   []Keyword   `json:"keywords"`             // what is matched, never empty
-	Statistics *Statistics `json:"statistics,omitempty"` // of all example pages
-	Table      []Entry     `json:"table,omitempty"`      // words of the topic, weighed by the positive examples
-	Vocabulary []Shared    `json:"vocabulary,omitempty"` // how many positive examples have a term
-	Common     []string    `json:"common,omitempty"`     // those terms that the negative examples have as well, see learn.go
+	Query      string      `json:"query,omitempty"`      // the user's words, only for people
+	Language   string      `json:"language"`             // ISO 639-1 code of the language of the words
+	Stemmer    string      `json:"stemmer"`              // a stemmer of the language, see package text
+	Threshold  *float64    `json:"threshold,omitempty"`  // lowest score of a relevant page; nil: the threshold of the measure
+	Keywords   []Keyword   `json:"keywords"`             // matched expressions, never empty
+	Statistics *Statistics `json:"statistics,omitempty"` // statistics of all example pages
+	Table      []Entry     `json:"table,omitempty"`      // words of the topic, weighted by the positive examples
+	Vocabulary []Shared    `json:"vocabulary,omitempty"` // terms by the number of positive examples that contain them
+	Common     []string    `json:"common,omitempty"`     // terms that the negative examples also contain, see learn.go
 	Reference  *Reference  `json:"reference,omitempty"`  // the page that others are compared with
 	Classifier *Classifier `json:"classifier,omitempty"` // trained on the examples
-	General    *General    `json:"background,omitempty"` // of pages on all topics, see [Topic.Background]
+	General    *General    `json:"background,omitempty"` // word frequencies in pages on all topics, see [Topic.Background]
 }
 
 // A Keyword is a word, or several consecutive words, of the topic.
 type Keyword struct {
 	Text   string   `json:"text"`         // as the user wrote it
 	Weight float64  `json:"weight"`       // from 1e-100 to 1e100
-	Terms  []string `json:"terms"`        // how it is matched: its stems, and the stop words between them
-	DF     int      `json:"df,omitempty"` // example pages that have it; 0 without Statistics
+	Terms  []string `json:"terms"`        // the terms that match: stems, and the stop words between them
+	DF     int      `json:"df,omitempty"` // number of example pages that contain the keyword; 0 without Statistics
 }
 
-// New returns an empty topic for the given language and stemmer; empty names stand for the
-// defaults of package text.
+// New returns an empty topic for the given language and stemmer; empty names mean the defaults of
+// package text.
 func New(language, stemmer string) (*Topic, error) {
 	if language == "" {
 		language = text.DefaultLanguage
@@ -66,8 +66,8 @@ func New(language, stemmer string) (*Topic, error) {
 func (t *Topic) Analyzer() (*text.Analyzer, error) { return text.New(t.Language, t.Stemmer) }
 
 // AddKeyword adds an expression of one or more words. The weight must be from 1e-100 to
-// 1e100. It is an error if no word of the expression counts, or if the topic has a keyword
-// that is matched by the same terms.
+// 1e100. It is an error if the expression has no word that can be matched, or if the topic has a
+// keyword that is matched by the same terms.
 func (t *Topic) AddKeyword(expression string, weight float64) error {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -89,8 +89,7 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	return nil
 }
 
-// The bounds of keyword weights, such that the squares of many weights sum to a finite
-// number above 0.
+// The limits of keyword weights: the sum of the squares of many weights is a finite number above 0.
 const (
 	minWeight = 1e-100
 	maxWeight = 1e100
@@ -107,8 +106,8 @@ func checkWeight(keyword string, weight float64) error {
 	return nil
 }
 
-// AddQuery adds every word of query with weight 1, and returns the words that do not count,
-// such as stop words. A word is not added if the topic has its term already, with any weight.
+// AddQuery adds every word of query with weight 1, and returns the words that cannot be matched,
+// such as stop words. A word is not added if the topic already has its term, with any weight.
 func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -135,7 +134,7 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	return ignored, nil
 }
 
-// find returns the index of the keyword with these terms, -1 if there is none.
+// find returns the index of the keyword with these terms, or -1 if there is none.
 func (t *Topic) find(terms []string) int {
 	return slices.IndexFunc(t.Keywords, func(k Keyword) bool { return slices.Equal(k.Terms, terms) })
 }

@@ -15,39 +15,39 @@ import (
 	"spoor/internal/text"
 )
 
-// This file adds words to a topic that are near to its own in a table of word vectors.
+// This file adds words to a topic that are near to words of the topic in a table of word vectors.
 
 const (
-	nearWords     = 5   // at most, for each keyword
-	nearCosine    = 0.5 // least similarity of a near word
-	nearWeight    = 0.5 // of a near word with similarity 1, in weights of the keyword
+	nearWords     = 5   // largest number of near words of a keyword
+	nearCosine    = 0.5 // lowest similarity of a near word
+	nearWeight    = 0.5 // weight of a near word with similarity 1, relative to the keyword
 	maxVectorLine = 64 << 10
 	maxVectors    = 10_000_000 // lines
 	maxDimensions = 4096
 )
 
-// Near is what [Topic.AddNear] did.
+// Near is the result of [Topic.AddNear].
 type Near struct {
-	Added   []string // keywords
-	Missing []string // keywords that the table lacks
-	Skipped int      // lines of the table that are no vector
+	Added   []string // added keywords
+	Missing []string // keywords that are not in the table
+	Skipped int      // number of lines of the table that are not vectors
 }
 
-// AddNear adds to every keyword of one word the words whose vectors are nearest to its own: at most
-// five, with a cosine of at least 0.5. The weight is half the cosine times that of the keyword, so that
-// a page must have several of them to count as much as with the keyword. Other inflections of keywords
-// are not added; a word near to several keywords gets the highest of the weights.
+// AddNear adds, for every keyword of one word, the words whose vectors are nearest to the vector of the
+// keyword: at most five, with a cosine of at least 0.5. The weight is half the cosine times the weight
+// of the keyword, so a page needs several near words for the effect of the keyword. Other inflections
+// of keywords are not added; a word near to several keywords gets the highest of the weights.
 //
-// The table is text: a line for each word, with the word and its numbers, all of the same count; a first
-// line of two numbers (word2vec) is ignored. open opens it; it is read twice. Case is ignored; of several
-// lines of a word the first counts. Lines of more than 64 KiB or 4096 numbers, and tables of more than
-// ten million lines, are errors.
+// The table is text. Each line has a word and its numbers, and all lines have equally many numbers. A
+// first line of two numbers (word2vec) is ignored. open opens the table, which is read twice. Case is
+// ignored. If a word has several lines, the first is used. Lines of more than 64 KiB or 4096 numbers,
+// and tables of more than ten million lines, are errors.
 func (t *Topic) AddNear(open func() (io.ReadCloser, error)) (n Near, err error) {
 	a, err := t.Analyzer()
 	if err != nil {
 		return n, err
 	}
-	words := map[string]int{} // of single-word keywords, to their indexes
+	words := map[string]int{} // indexes of single-word keywords, by word
 	for i, k := range t.Keywords {
 		if word := strings.ToLower(k.Text); len(k.Terms) == 1 && !strings.Contains(word, " ") {
 			words[word] = i
@@ -114,7 +114,7 @@ type nearWord struct {
 	cosine     float64
 }
 
-// nearTerms returns the terms of a word, none if it does not count.
+// nearTerms returns the terms of a word, or none if the word cannot be matched.
 func nearTerms(a *text.Analyzer, word string) []string {
 	terms, err := spell(a, word)
 	if err != nil {
@@ -123,8 +123,8 @@ func nearTerms(a *text.Analyzer, word string) []string {
 	return terms
 }
 
-// insertNear inserts a word into a list with the nearest first, unless the list has one of its
-// inflections that is as near.
+// insertNear inserts a word into a list with the nearest word first. It does nothing if an inflection
+// of the word that is at least as near is in the list.
 func insertNear(list []nearWord, w nearWord) []nearWord {
 	if i := slices.IndexFunc(list, func(o nearWord) bool { return o.term == w.term }); i >= 0 {
 		if list[i].cosine >= w.cosine {
@@ -132,14 +132,14 @@ func insertNear(list []nearWord, w nearWord) []nearWord {
 		}
 		list = slices.Delete(list, i, i+1)
 	}
-	i, _ := slices.BinarySearchFunc(list, w, func(a, b nearWord) int { // after those that are as near
+	i, _ := slices.BinarySearchFunc(list, w, func(a, b nearWord) int { // after words that are as near
 		return cmp.Or(cmp.Compare(b.cosine, a.cosine), -1)
 	})
 	list = slices.Insert(list, i, w)
 	return list[:min(len(list), nearWords)]
 }
 
-// cosine returns the cosine of two vectors of the same length, NaN if one of them is 0.
+// cosine returns the cosine of two vectors of the same length, or NaN if one of them is 0.
 func cosine(a, b []float64) float64 {
 	var aa, bb, ab float64
 	for i := range a {
@@ -150,8 +150,8 @@ func cosine(a, b []float64) float64 {
 	return ab / math.Sqrt(float64(aa*bb))
 }
 
-// eachVector calls do for each word of a table, in lower case, and returns the number of lines that it
-// has skipped. The vector is valid until do returns.
+// eachVector calls do for each word of a table, in lower case, and returns the number of skipped lines.
+// The vector is valid until do returns.
 func eachVector(open func() (io.ReadCloser, error), do func(word string, vector []float64)) (skipped int, err error) {
 	f, err := open()
 	if err != nil {
@@ -191,7 +191,7 @@ func eachVector(open func() (io.ReadCloser, error), do func(word string, vector 
 	return skipped, nil
 }
 
-// parseVector reads numbers whose squares can be summed.
+// parseVector reads numbers. It rejects numbers that are too large to sum their squares.
 func parseVector(vector []float64, fields [][]byte) bool {
 	for i, f := range fields {
 		x, err := strconv.ParseFloat(string(f), 64)
