@@ -14,16 +14,16 @@ import (
 //	Σ IDF(q_i) · f (k1 + 1) / (f + k1 (1 − b + b |D| / avgdl))
 //
 //	paper   here                        meaning
-//	q_i     the keywords of the target  what is asked for
+//	q_i     the keywords of the target  words of the query
 //	f       Reason.Count                occurrences of q_i in title and text
 //	|D|     BM25                        number of scored terms in title and text
 //	avgdl   Statistics.AverageLength    mean |D| of the corpus: the example pages, or a background
 //	k1, b   K1, B                       1.5 (the paper has 1.2 to 2.0) and 0.75
 //	IDF     BM25                        ln(1 + (N − n + ½) / (n + ½)), not given in the paper
-//	N, n    Statistics.Documents, .DF   number of pages of the corpus, and of those that have q_i
+//	N, n    Statistics.Documents, .DF   number of pages of the corpus, and of its pages with q_i
 //
-// The paper's formula has no weights of keywords; we multiply by them, unless Literal is set.
-// For a query they are all 1.
+// The paper's formula has no weights of keywords; we multiply by the weights, unless Literal is set.
+// For a query all weights are 1.
 //
 // In the short texts of links, frequencies and lengths carry no information. There k1 = 0: the
 // value is the sum of weight · IDF over the keywords that occur, divided by the sum over all
@@ -47,7 +47,7 @@ type BM25 struct {
 	target  *Target
 	average float64
 	gain    []float64 // by keyword: IDF, times its weight
-	sum     float64   // of gain
+	sum     float64   // sum of gain
 }
 
 // NewBM25 returns the measure for a target and statistics of its keywords. If literal is set,

@@ -10,42 +10,42 @@ import (
 )
 
 // This file implements a logistic classifier of pages, trained on examples by
-// [Train]: the probability that a page is one of the topic's.
+// [Train]: the probability that a page is about the topic.
 //
 //	s = bias + Σ weight_f · √(count_f / length)
 //	p = 1 / (1 + exp(−(slope · s + intercept)))
 //
 // A feature f is a stem, or two consecutive stems, ignoring silent terms between them. Title,
-// meta elements and visible text count alike; the words of anchors are part of the text. The
-// length of a page is its number of scored terms, so that the stems of a page make a vector of
-// length 1, and the similarity of two pages is that of their word distributions (the Hellinger
+// meta elements and visible text have the same weight; the words of anchors are part of the text. The
+// length of a page is its number of scored terms. So the stems of a page are a vector of length 1, and
+// the similarity of two pages is the similarity of their word distributions (the Hellinger
 // affinity). Slope and intercept turn s into a probability (Calibrate).
 //
 // The probability assumes a web in which pages of the topic are as frequent as among the
-// examples. Where they are rarer, as on nearly every web, p is too high, and only the order of
+// examples. If they are rarer, as on nearly every web, p is too high, and only the order of
 // the pages is meaningful.
 //
 // The promise of a text is the gain in probability from its words: max(0, p − p₀) / (1 − p₀),
-// where p is the probability of a page with that text, and p₀ the probability of an empty page.
-// A text without known words, or with words that speak against the topic, has the promise 0. A
+// where p is the probability of a page with this text, and p₀ the probability of an empty page.
+// The promise is 0 for a text without known words, or with words that indicate other topics. A
 // link has the promises of its anchor, its context and its address. Its score is the promise of
 // the three texts together.
 
-// ClassifierThreshold is the default probability from which a page is relevant.
+// ClassifierThreshold is the default of the lowest probability of a relevant page.
 const ClassifierThreshold = 0.5
 
 // A Model is a trained classifier.
 type Model struct {
 	Bias             float64
-	Slope, Intercept float64   // of the calibration; the slope is not negative
-	Threshold        float64   // the probability from which a page is relevant
+	Slope, Intercept float64   // calibration; the slope is not negative
+	Threshold        float64   // the lowest probability of a relevant page
 	Features         []Feature // in no particular order
 
 	Training Training // report of the training; not used to classify
 }
 
-// A Feature is one stem or two consecutive stems, with a weight that is positive if it speaks
-// for the topic.
+// A Feature is one stem or two consecutive stems, with a weight. The weight is positive if pages with
+// the feature are more probably about the topic.
 type Feature struct {
 	Name   string // the stems, joined by a space
 	Weight float64
@@ -60,7 +60,7 @@ type Classifier struct {
 	threshold        float64
 	names            []string
 	weights          []float64
-	alone            []int32          // by term index: the feature that is the term, or none
+	alone            []int32          // by term index: the feature that consists of this term, or none
 	begins, ends     []bool           // by term index: whether a feature of two stems begins or ends with it
 	pairs            map[uint64]int32 // by both terms: the feature
 
@@ -72,11 +72,11 @@ type Classifier struct {
 // maxWords is the maximum number of terms read of a page.
 const maxWords = 1 << 14
 
-// large bounds the numbers of a model, so that sums of their products are finite.
+// large is the limit for the numbers of a model, so that sums of their products are finite.
 const large = 1e60
 
-// NewClassifier returns the measure for a target and a model that was trained for it, whose
-// stems are those of the target's analyzer.
+// NewClassifier returns the measure for a target and a model that was trained for it. The stems of
+// the model must be made by the target's analyzer.
 func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	for _, v := range []float64{m.Bias, m.Slope, m.Intercept} {
 		if !(math.Abs(v) < large) {
@@ -150,7 +150,7 @@ func (c *Classifier) Page(r *Reading) float64 {
 
 // Explain returns slope · weight · √(count / length) of every feature that occurs, in units of
 // log-odds, and the value of an empty page as "(bias)": the parts sum to log(p / (1 − p)).
-// Negative parts speak against the topic.
+// A negative part lowers the probability.
 func (c *Classifier) Explain(r *Reading) []Reason {
 	c.read(r)
 	if c.length == 0 {
@@ -164,7 +164,7 @@ func (c *Classifier) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link returns the promise of a link. In the score, a word counts separately in each of the
+// Link returns the promise of a link. For the score, a word is counted separately in each of the
 // texts that contain it.
 func (c *Classifier) Link(l *LinkReading) Promise {
 	return Promise{
@@ -176,7 +176,7 @@ func (c *Classifier) Link(l *LinkReading) Promise {
 }
 
 // promise returns the gain in probability of the concatenated texts. No pair of stems spans two
-// of them.
+// texts.
 func (c *Classifier) promise(texts ...*passage) float64 {
 	c.reset()
 	for _, p := range texts {

@@ -21,8 +21,8 @@ import (
 //	R       the page
 //	X, Y    Reference.Links   what they link to, without themselves
 //	Mp, Nr  Reference.Counts  occurrences of keywords in title and text of each
-//	CW      Jaccard           terms that occur in title and text of both
-//	UW      Jaccard           terms that occur in one of them only
+//	CW      Jaccard           terms that occur in title and text of both pages
+//	UW      Jaccard           terms that occur in one of the pages only
 //
 // Dpr is unbounded, divides by zero for a page with the same words as the reference, and is so
 // large that links hardly matter. So by default
@@ -33,18 +33,18 @@ import (
 // which grows with the paper's ratio and lies in [0, 1]. Literal is the paper's
 // formula with UW + 1.
 //
-// Links: the paper gives a link the score of its page, which strategies do. For the words of the
-// link we use D' for short texts, which need not cover the reference: UW counts the terms of the
-// text that the reference lacks, and Mp is omitted.
+// Links: the paper gives a link the score of its page; strategies do this. For the words of the link
+// we use D' of short texts. These cannot contain all terms of the reference, so UW counts only the
+// terms of the text that are not in the reference, and Mp is omitted.
 
 // saturation is the maximum of Mp and Nr.
 const saturation = 20
 
 // A Reference is the reference page.
 type Reference struct {
-	Links  []string // canonical URLs that it links to
+	Links  []string // canonical URLs that the page links to
 	Terms  []string // stems of its title and text
-	Counts int      // occurrences of keywords there
+	Counts int      // occurrences of keywords in its title and text
 }
 
 // Jaccard is the measure. Its parts ([Jaccard.Explain]) sum to the score.
@@ -53,7 +53,7 @@ type Jaccard struct {
 
 	target *Target
 	links  map[string]struct{}
-	terms  []bool // by term index: the reference has it
+	terms  []bool // by term index: whether the reference has the term
 	size   int    // terms of the reference
 	counts float64
 	seen   []string // scratch
@@ -96,13 +96,13 @@ type agreement struct {
 	links, content, factor float64 // Jlink; D' or Dpr; the factor of both
 }
 
-// Page returns J, in [0, 1] unless Literal. A page without words gets nothing for its content.
+// Page returns J, in [0, 1] unless Literal. For a page without words, the content part is 0.
 func (j *Jaccard) Page(r *Reading) float64 {
 	a := j.compare(r)
 	return float64(a.factor*a.links) + float64(a.factor*a.content)
 }
 
-// Explain returns the parts of J: that of the common links, and that of the content, divided
+// Explain returns the parts of J: the part of the common links, and the part of the content, divided
 // among the three summands of A.
 func (j *Jaccard) Explain(r *Reading) []Reason {
 	var reasons []Reason
@@ -171,8 +171,8 @@ func bounded(agree, differ float64) float64 {
 	return math.Sqrt(agree / (agree + differ))
 }
 
-// compareLinks returns the number of distinct links of p that the reference has too, and the
-// size of the union. Links of a page to itself do not count.
+// compareLinks returns the number of distinct links of p that are also in the reference, and the
+// size of the union. Links of a page to itself are ignored.
 func (j *Jaccard) compareLinks(p *Page) (shared, all int) {
 	j.seen = append(j.seen[:0], p.Links...)
 	slices.Sort(j.seen)

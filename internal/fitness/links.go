@@ -1,18 +1,18 @@
 package fitness
 
 // This file predicts the score of a link's target from the words of the link. The
-// neighbourhood of the link is that of
+// neighbourhood of the link is defined by
 //
 //	M. Hersovici et al., "The shark-search algorithm. An application: tailored
 //	Web site mapping", Computer Networks 30, 1998, pp. 317–326:
 //
 //	neighbourhood = β · anchor + (1 − β) · context, with β = 0.8,
 //
-// where context counts as 1 if the anchor has any keyword. It does not include the score of
+// where context is 1 if the anchor has any keyword. It does not include the score of
 // the page (the paper's inherited score), which strategies add in their own ways.
 //
-// The words of the address are not in the paper. They are independent of the words around the
-// link, so the two are combined as independent evidence:
+// The paper does not use the words of the address. They are independent of the words around the
+// link, so both are combined as independent evidence:
 //
 //	score = 1 − (1 − neighbourhood) · (1 − url).
 

@@ -13,7 +13,7 @@ import (
 // A Zone is a part of a page whose words have the same weight.
 type Zone uint8
 
-// The zones. The words of anchors are also in the body, and count in both.
+// The zones. The words of anchors are also in the body, and are counted in both zones.
 const (
 	Title Zone = iota
 	Anchor
@@ -22,29 +22,29 @@ const (
 	zones
 )
 
-// A Page is what the measures read of a page.
+// A Page holds the parts of a page that the measures read.
 type Page struct {
 	URL         string // canonical; links to it are not counted
 	Title       string
 	Anchors     string   // the words of all links
-	Description string   // of the meta elements
-	Keywords    string   // of the meta elements
+	Description string   // description from the meta elements
+	Keywords    string   // keywords from the meta elements
 	Text        string   // all visible text
 	Links       []string // the canonical URLs that the page links to; for measures that compare links
 }
 
-// A Link is what is known of a link before its target is fetched.
+// A Link holds the data of a link before its target is fetched.
 type Link struct {
 	URL     string
 	Anchor  string
-	Context string // the words before it, a newline, the words after it
+	Context string // the words before the link, a newline, the words after the link
 }
 
-// A Promise predicts the score of a link's target: each number is in [0, 1] unless the measure
-// says otherwise, and 0 if no word of the link concerns the topic.
+// A Promise predicts the score of a link's target. Each number is in [0, 1] unless the measure is
+// documented otherwise, and 0 if no word of the link is about the topic.
 type Promise struct {
 	Anchor, Context, URL float64 // similarity of each with the topic
-	Score                float64 // all combined
+	Score                float64 // combination of all
 }
 
 // A Reason is one contribution to the value of a page.
@@ -55,17 +55,17 @@ type Reason struct {
 	Part   float64 // its contribution; each measure documents what the parts sum to
 }
 
-// A Measure computes the relevance of pages to the topic it was made for, and predicts it for
-// links. It has scratch memory; like its [Target] it is not safe for concurrent use.
+// A Measure computes the relevance of pages to its topic, and predicts the relevance of link targets.
+// It has scratch memory; like its [Target] it is not safe for concurrent use.
 type Measure interface {
 	// Page returns the relevance of a page.
 	Page(*Reading) float64
-	// Threshold returns the relevance from which a page is relevant.
+	// Threshold returns the lowest value of Page for a relevant page.
 	Threshold() float64
 	// Link returns the promise of a link.
 	Link(*LinkReading) Promise
 	// Explain returns the reasons for the value of Page, the largest part first, ties by
-	// What. Unlike the others it allocates.
+	// What. Unlike the other methods it allocates.
 	Explain(*Reading) []Reason
 }
 
@@ -106,7 +106,7 @@ func (t *Target) Read(p *Page) *Reading {
 	t.read(&r.zones[Meta], p.Description)
 	if p.Keywords != "" {
 		meta := &r.zones[Meta]
-		meta.terms = append(meta.terms, text.Gap) // so that no expression spans both
+		meta.terms = append(meta.terms, text.Gap) // so that no expression spans both texts
 		t.read(meta, p.Keywords)
 	}
 	t.read(&r.zones[Body], p.Text)
@@ -147,7 +147,7 @@ func (t *Target) read(p *passage, s string) {
 	p.terms = t.analyzer.Append(p.terms, s)
 }
 
-// count sets the fields of p that follow from its terms.
+// count sets the fields of p that are computed from its terms.
 func (t *Target) count(p *passage) {
 	if p.counts == nil {
 		p.counts = make([]float64, len(t.keywords))
@@ -197,7 +197,7 @@ func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].wor
 // allocating.
 type bag struct {
 	counts [][zones]uint32 // by term index
-	terms  []text.Term     // those with a count, in order of appearance
+	terms  []text.Term     // terms with a count, in order of appearance
 }
 
 // bag returns the counts of the page's terms in each zone.

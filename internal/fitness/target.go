@@ -1,11 +1,11 @@
-// Package fitness measures the relevance of pages to a topic, and predicts it for links. Each
-// file is one measure, with its source.
+// Package fitness measures the relevance of pages to a topic, and predicts the relevance of link
+// targets. Each file is one measure, with its source.
 //
 // A [Target] reads a page once for any number of measures ([Target.Read]). All measures use
 // the same terms (see package text), are independent of records, files and topic files, and
-// are functions of their arguments only: the value of a page does not depend on what was
-// measured before. Values lie in [0, 1] unless a measure says otherwise, higher is more
-// relevant, and none is NaN.
+// are functions of their arguments only: the value of a page does not depend on pages measured
+// before. Values are in [0, 1] unless a measure is documented otherwise; a higher value is more
+// relevant, and no value is NaN.
 package fitness
 
 import (
@@ -49,8 +49,8 @@ type expression struct {
 const none = -1
 
 // NewTarget returns a target with these keywords, in terms of a. A keyword of several words
-// matches consecutive words, stop words included, in any inflection but in this order. It is
-// an error if there is no keyword, if one consists of stop words only, or if a weight is not
+// matches consecutive words in this order, including stop words, in any inflection. It is an error
+// if there is no keyword, if a keyword consists of stop words only, or if a weight is not
 // positive and finite.
 func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 	if len(keywords) == 0 {

@@ -13,8 +13,8 @@ import (
 // This file trains the classifier of classifier.go on pages that are about the topic and pages
 // that are not:
 //
-//  1. Features are the stems and pairs of stems that at least two of the pages
-//     have, and those of the topic's keywords.
+//  1. Features are the stems and pairs of stems of at least two pages, and of the topic's
+//     keywords.
 //  2. The prior is the topic: its keywords have the mean weight 1, and only deviations from
 //     them are penalised. The fewer the examples, the more the keywords decide.
 //  3. The penalty (λ of train_logistic.go) is chosen by cross-validation, to minimise the loss
@@ -22,7 +22,7 @@ import (
 //  4. The same held-out pages calibrate the probabilities.
 //
 // Training is deterministic and does not depend on the order of the examples, which are sorted
-// by content. Duplicate pages count once.
+// by content. Duplicate pages are ignored.
 
 // TrainOptions are the options of training; the zero value is the default.
 type TrainOptions struct {
@@ -32,34 +32,34 @@ type TrainOptions struct {
 // A Training reports how a model was trained.
 type Training struct {
 	Positives, Negatives int     // distinct examples with words
-	Features             int     // number of features before the reduction to those kept
+	Features             int     // number of features before the smallest weights were dropped
 	Penalty              float64 // λ
-	Folds                int     // of the cross-validation; 0 if there was none
+	Folds                int     // number of folds of the cross-validation; 0 if there was none
 	Right                int     // number of correctly classified examples, held out if Folds > 0
 	Loss                 float64 // mean loss of an example in nats, held out if Folds > 0
-	Chance               float64 // the same for the share of positive examples as the probability
+	Chance               float64 // mean loss if the probability is always the share of positive examples
 }
 
 // Limits of training.
 const (
-	keptFeatures = 1 << 12 // unless the options say otherwise
+	keptFeatures = 1 << 12 // default of TrainOptions.Features
 	maxFolds     = 10
 	minFolds     = 3
-	foldedPages  = 20_000 // maximum of examples times folds, unless the folds are minFolds
+	foldedPages  = 20_000 // maximum of examples times folds, if there are more than minFolds folds
 )
 
-// noise is the share of the largest absolute weight below which a weight is a rounding error
-// of the optimisation, and its feature is dropped.
+// noise times the largest absolute weight is the limit below which a weight is considered a rounding
+// error of the optimisation, and its feature is dropped.
 const noise = 1e-6
 
 // penalties are the values of λ to choose from, the largest first. Because the vector of a page
-// has length 1, they range from one that outweighs dozens of examples to one that a single
-// example outweighs.
+// has length 1, the largest penalty outweighs dozens of examples, and a single example outweighs the
+// smallest penalty.
 var penalties = [...]float64{30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01}
 
 // Train trains a model on pages that are about the topic, and pages that are not. Pages
-// without words are skipped, and about ten thousand words are read of each. It is an error if
-// either kind has no page. With a single page of a kind there is no cross-validation, and the
+// without words are skipped, and about ten thousand words of each page are read. It is an error if
+// either kind has no page. If a kind has a single page, there is no cross-validation, and the
 // highest penalty is used.
 func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error) {
 	if o.Features < 0 {
@@ -132,8 +132,8 @@ func (c *corpus) newFit(rows []int) *fit {
 	return newFit(c.x, c.offset, targets, rows)
 }
 
-// kept returns the sums of the weights of f and the prior, of which all but the given number of
-// largest ones are set to 0.
+// kept returns the sums of the weights of f and the prior. It keeps the given number of largest sums;
+// all others are 0.
 func (c *corpus) kept(f *fit, keep int) []float64 {
 	weights := make([]float64, len(f.weights))
 	for k, w := range f.weights {
@@ -155,8 +155,8 @@ func (c *corpus) kept(f *fit, keep int) []float64 {
 	return weights
 }
 
-// validate is cross-validation: it sets the penalty and the calibration of m to those that fit
-// the held-out examples best. All folds have the same shares of positive and negative examples.
+// validate performs the cross-validation: it sets the penalty and the calibration of m that fit the
+// held-out examples best. All folds have the same shares of positive and negative examples.
 func (c *corpus) validate(m *Model, keep int) {
 	folds := m.Training.Folds
 	fold, next := make([]int, len(c.positive)), [2]int{}

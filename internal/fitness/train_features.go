@@ -17,18 +17,18 @@ import (
 // This file turns example pages into a matrix with a row for each page and a column for each
 // feature.
 
-// Limits of what is read. A sketch of the number of pages with each feature decides which
-// features are counted, so that memory does not grow with their number.
+// Limits of the training data. A sketch of the number of pages with each feature decides which
+// features are counted, so that memory does not grow with the number of features.
 const (
 	maxColumns  = 1 << 16 // approximate maximum number of features; those on the most pages are used
 	maxTrained  = 1 << 23 // words of all examples, shared equally
 	maxSketch   = 22      // bits of the hashes
-	fewExamples = 10      // with fewer, a feature of one page is used
+	fewExamples = 10      // with fewer examples, features that are on one page only are used
 )
 
 // A corpus is the matrix of the examples.
 type corpus struct {
-	names     []string // of the columns, in order
+	names     []string // names of the columns, in order
 	prior     []float64
 	x         *matrix // a row for each example
 	offset    []float64
@@ -40,7 +40,7 @@ type corpus struct {
 type example struct {
 	page     *Page
 	positive bool
-	digest   [sha256.Size]byte // of its content
+	digest   [sha256.Size]byte // digest of the content
 }
 
 // newExamples returns the distinct pages, in an order determined by their content.
@@ -66,8 +66,8 @@ func newExamples(positive, negative []Page) []example {
 	return slices.CompactFunc(list, func(a, b example) bool { return a.digest == b.digest && a.positive == b.positive })
 }
 
-// newCorpus reads the examples twice: first to find the features that enough of them have, and
-// then to store these by name.
+// newCorpus reads the examples twice: first to find the features that are in enough examples, and
+// then to store these features by name.
 func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 	examples := newExamples(positive, negative)
 	share := min(maxWords, maxTrained/max(len(examples), 1))
@@ -126,8 +126,8 @@ func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 	return c, nil
 }
 
-// arrange makes columns of the vocabulary, ordered by name, without features whose frequency
-// the sketch overestimated.
+// arrange makes the columns from the vocabulary, ordered by name, without features whose frequency
+// was overestimated by the sketch.
 func (c *corpus) arrange(x *matrix, v *vocabulary, least int) {
 	var order []int32
 	for k, n := range v.pages {
@@ -217,8 +217,8 @@ func (v *vocabulary) column(name []byte) int32 {
 // grams counts the stems and the pairs of consecutive stems of a page.
 type grams struct {
 	counts map[uint64]uint32 // by pair; a single stem is a pair whose first term is [text.Gap]
-	keys   []uint64          // those with a count, in order of appearance
-	length int               // stems
+	keys   []uint64          // keys with a count, in order of appearance
+	length int               // number of stems
 	spare  []byte
 }
 
@@ -274,14 +274,14 @@ func (g *grams) name(t *Target, key uint64) []byte {
 	return g.spare
 }
 
-// A sketch counts pages by hashes of their features. Counts are never too low, and too high
-// for colliding hashes.
+// A sketch counts pages by hashes of their features. Counts are never too low. They are too high if
+// hashes collide.
 type sketch struct {
 	counts []uint16
 	shift  int
 }
 
-// newSketch returns a sketch for texts of size bytes in all.
+// newSketch returns a sketch for texts with a total of size bytes.
 func newSketch(size int) *sketch {
 	n := min(bits.Len(uint(size)), maxSketch)
 	return &sketch{make([]uint16, 1<<n), 64 - n}

@@ -17,7 +17,7 @@ import "math"
 //
 // with a backtracking line search (Armijo) instead of a trust region. It is deterministic.
 
-// A matrix is a sparse matrix with a row for each example: row i is the entries from start[i]
+// A matrix is a sparse matrix with a row for each example: row i has the entries from start[i]
 // to start[i+1].
 type matrix struct {
 	start []int
@@ -60,7 +60,7 @@ func Sigmoid(z float64) float64 {
 	return e / (1 + e)
 }
 
-// lossOf returns log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
+// lossOf returns log(1 + exp(z)) − t·z, the loss of log-odds z if the true value is t.
 func lossOf(z, t float64) float64 {
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - float64(t*z)
 }
@@ -78,17 +78,17 @@ type fit struct {
 
 	scratch struct {
 		odds, curvature              []float64 // by place in chosen
-		gradient, step               []float64 // by column, the bias last, like all below
-		residual, direction, product []float64 // of the conjugate gradients; product is H·direction
+		gradient, step               []float64 // by column, the bias last, as in all following fields
+		residual, direction, product []float64 // vectors of the conjugate gradients; product is H·direction
 		previous                     []float64 // weights before the line search
 	}
 }
 
-// Limits of the optimisation, which are only reached with extreme numbers.
+// Limits of the optimisation. They are only reached with extreme numbers.
 const (
 	maxNewton   = 100 // Newton steps
-	maxCG       = 250 // steps of the conjugate gradients in each
-	maxHalvings = 30  // of a Newton step, in the line search
+	maxCG       = 250 // steps of the conjugate gradients in each Newton step
+	maxHalvings = 30  // halvings of a Newton step, in the line search
 )
 
 // minDecrement is the Newton decrement at which the optimisation ends, in units of the loss of
@@ -126,7 +126,7 @@ func (f *fit) loss() float64 {
 	return sum
 }
 
-// solve minimises f from the present weights.
+// solve minimises f, starting from the current weights.
 func (f *fit) solve() {
 	s := &f.scratch
 	last := len(f.weights)
@@ -229,7 +229,7 @@ func dot(a, b []float64) float64 {
 }
 
 // Calibrate returns the slope and intercept with which Sigmoid(slope·score + intercept) is the
-// probability that an example is positive, and the mean loss of those probabilities in nats. It
+// probability that an example is positive, and the mean loss of these probabilities in nats. It
 // implements
 //
 //	J. Platt, "Probabilistic outputs for support vector machines and comparisons
@@ -240,8 +240,8 @@ func dot(a, b []float64) float64 {
 // others. The search is the robust one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
 // Platt's probabilistic outputs for support vector machines", Machine Learning 68, 2007, pp.
 // 267–276: Newton steps with backtracking, on a loss that cannot overflow, as in fit. The sign of
-// the slope is ours: higher scores are more probable. If the examples do not support that, the
-// slope is 0 and the probability that of the classes.
+// the slope is ours: examples with higher scores are more probably positive. If the examples
+// contradict this, the slope is 0, and the probability is the share of the positive examples.
 func Calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
 	n, positives, mean := float64(len(scores)), 0.0, 0.0
 	for i, s := range scores {

@@ -14,7 +14,7 @@ import (
 //
 //	paper  here             meaning
 //	q_i    Keyword.Weight   weight of the topic's keyword i
-//	x_i                     occurrences of keyword i in the page, over those of the most frequent one
+//	x_i                     occurrences of keyword i in the page, over those of the most frequent keyword
 //	W(i)   Zone.Weight      weight of the tag: title 5, a 3, meta 2, others 1
 //	β_i                     x_i · W(i)
 //	S      VSM.Page         Σ q_i β_i / √(Σ q_i² · Σ β_i²)
@@ -33,19 +33,19 @@ const VSMThreshold = 0.05
 // Weight returns W, the weight of words in the zone.
 func (z Zone) Weight() float64 { return [zones]float64{5, 3, 2, 1}[z] }
 
-// A Norm says which entries the page's vector has, by whose length S is divided.
+// A Norm determines the entries of the page's vector. S is divided by the length of this vector.
 type Norm uint8
 
 // The norms.
 const (
 	TopicNorm Norm = iota // the topic's keywords, as in the paper
-	PageNorm              // all terms of the page, so that other words lower S; an expression has an entry in addition to those of its words
+	PageNorm              // all terms of the page, so that other words lower S; an expression and its words all have entries
 )
 
 // VSM is the measure. Its parts ([VSM.Explain]) sum to S.
 type VSM struct {
 	Norm    Norm
-	Literal bool // use the paper's W(i), one for each keyword; intended for TopicNorm
+	Literal bool // use the paper's W(i), one number for each keyword; intended for TopicNorm
 
 	target *Target
 	beta   []float64 // by keyword

@@ -9,13 +9,13 @@ import (
 	"spoor/internal/text"
 )
 
-// This file implements the relevance by a table of weighted words of
+// This file implements the relevance by a table of weighted words, from
 //
 //	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
 //	on Content and Link Structure Analysis", International Journal of Computer
 //	Science and Information Security 2 (1), 2009 (eq. 1–3), and of
 //	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm
-//	and symbiotic organisms search), which adopts it and multiplies by the number of documents:
+//	and symbiotic organisms search), which multiplies the same relevance by the number of documents:
 //
 //	papers  here            meaning
 //	t       the table       words of the topic
@@ -27,9 +27,9 @@ import (
 //	df_k    Entry.DF        documents of the first population that have word k
 //	        Page            Σ w_kt·w_kp / √(Σ w_kt² · Σ w_kp²)
 //
-// The papers add the weights of the places, 3 for a word in both, and do not say whether more
-// occurrences weigh more. We count each occurrence; with Literal each place counts once, and in
-// Wilson's form the places are multiplied by tf·df, with tf over the whole page.
+// The papers add the weights of the places (3 for a word in both), and do not state whether more
+// occurrences have more weight. We count each occurrence. With Literal each place is counted once,
+// and in Wilson's form the places are multiplied by tf·df, with tf over the whole page.
 //
 // Σ w_kp² is over the words of the table (Pal: "the weight of words in page
 // corresponding to the keyword in the table"); with PageNorm over all words.
@@ -38,11 +38,11 @@ import (
 // included.
 //
 // Links: Pal scores a link by its address and its anchor, each by the formula above; Wilson by
-// the pages that contain it, which a measure has no access to, so the neighbourhood of links.go
-// is used instead.
+// the pages that contain it. A measure has no access to these pages, so the neighbourhood of
+// links.go is used instead.
 
 // TableThreshold is the minimum score of a relevant page: the middle of the limits in Pal's
-// runs, 0.3 to 0.5. Wilson gives no threshold; the 0.7 of that paper is for pages that extend
+// runs, 0.3 to 0.5. Wilson gives no threshold; 0.7 in Wilson's paper is for pages that extend
 // the table.
 const TableThreshold = 0.4
 
@@ -51,7 +51,7 @@ type Entry struct {
 	Term   string  // its stem
 	Word   string  // its written form, or "" if unknown
 	Weight float64 // not negative; entries with 0 only supply their DF to PageNorm
-	DF     int     // number of documents with it; 0 counts as 1
+	DF     int     // number of documents that contain the word; 0 means 1
 }
 
 // WeightTable is the measure. Its parts ([WeightTable.Explain]) sum to the
@@ -100,7 +100,7 @@ func newWeightTable(t *Target, table []Entry, byDocuments bool) (*WeightTable, e
 	return w, nil
 }
 
-// put sets the entry of a term, and reports false if the term has one already.
+// put sets the entry of a term. It returns false if the term already has an entry.
 func (w *WeightTable) put(t text.Term, entry int32) bool {
 	for t.Index() >= len(w.entry) {
 		w.entry = append(w.entry, none)
@@ -229,8 +229,8 @@ func (w *WeightTable) otherSquares(words *bag) float64 {
 	return sum
 }
 
-// weight returns w_kp of a word that occurs so often in the title and in the text, and in df
-// documents.
+// weight returns w_kp of a word that occurs title times in the title, body times in the text, and in
+// df documents.
 func (w *WeightTable) weight(title, body uint32, df int) float64 {
 	weight := 2*float64(title) + float64(body)
 	if w.Literal {

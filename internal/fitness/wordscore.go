@@ -23,14 +23,14 @@ import "math"
 //
 // Stop words and other silent terms are neither in N nor in freq_max. With Literal the weights
 // are used as given, unless all are 1, as for a query: the paper does not state their sum, but
-// its mean scores, 0.33 to 0.70, are those of weights with the sum 1. The window of a link is
+// its mean scores, 0.33 to 0.70, are possible for weights with the sum 1. The window of a link is
 // its anchor with the words before and after it.
 
 // Alpha is α, the share of the relative frequency in the score of a word.
 const Alpha = 4
 
 // WordScoreThreshold is the score from which a page is relevant, for weights with the sum 1.
-// The paper names none; it is the lowest of the mean scores reported for its crawlers.
+// The paper names no threshold; this is the lowest of the mean scores reported for its crawlers.
 const WordScoreThreshold = 0.33
 
 // WordScore is the measure. Its parts ([WordScore.Explain]) sum to the score.
@@ -69,8 +69,8 @@ func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 // Threshold returns [WordScoreThreshold] times the sum of the weights.
 func (w *WordScore) Threshold() float64 { return WordScoreThreshold * w.sum }
 
-// Page returns the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
-// without any of the keywords, an empty one included.
+// Page returns the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page without any
+// keyword, also for an empty page.
 func (w *WordScore) Page(r *Reading) float64 {
 	c, one := w.page(r)
 	return c * one
@@ -101,8 +101,8 @@ func (w *WordScore) page(r *Reading) (c, one float64) {
 	return w.score(float64(r.length()), float64(r.bag().maxCount()))
 }
 
-// Link returns the promise of a link. Its Score is linkscore1, the score of the window; the
-// others are the scores of the single texts. All are in [0, 1 + α], like page scores, to which
+// Link returns the promise of a link. Its Score is linkscore1, the score of the window; Anchor,
+// Context and URL are the scores of these texts. All are in [0, 1 + α], like page scores, to which
 // strategies add them. As in the paper, Score ignores the address.
 func (w *WordScore) Link(l *LinkReading) Promise {
 	p := Promise{Anchor: w.text(&l.anchor), Context: w.text(&l.context), URL: w.text(&l.url)}
@@ -126,8 +126,8 @@ func (w *WordScore) text(p *passage) float64 {
 	return c * one
 }
 
-// score replaces the frequencies in w.word by word scores, for a text of n terms whose most
-// frequent term occurs most times, and returns C and pagescore1.
+// score replaces the frequencies in w.word by word scores, and returns C and pagescore1. n is the
+// number of terms of the text, most the frequency of its most frequent term.
 func (w *WordScore) score(n, most float64) (c, one float64) {
 	square := 0.0
 	for k, f := range w.word {
