@@ -9,7 +9,7 @@ import "slices"
 // A [Graph] grows while a crawl discovers links; a CSR is for links that are known from the
 // beginning, and takes a third of the memory.
 type CSR struct {
-	ends    []int // by node: where its links end in targets
+	ends    []int // by node: index in targets after its last link
 	targets []int32
 }
 
@@ -22,7 +22,7 @@ func NewCSR(n int, links func(yield func(from, to int32) bool)) CSR {
 	}
 	sum := 0
 	for v, degree := range c.ends {
-		c.ends[v] = sum // where the links of v start, until they are filled in
+		c.ends[v] = sum // the start of the links of v, until these are filled in
 		sum += degree
 	}
 	c.targets = make([]int32, sum)

@@ -2,7 +2,7 @@
 // far, and fixed graphs. It computes in-degree, PageRank, hubs and authorities.
 //
 // Addresses are interned, and numbered in the order of their discovery. Repeated links from
-// a page to an address count once.
+// a page to an address are stored once.
 //
 // A link takes 12 bytes of memory, an address its text and about 35 bytes. A million links
 // to 688,000 addresses of 53 bytes take 81 MB, including spare capacity. PageRank of this
@@ -27,16 +27,16 @@ const None = ^ID(0)
 // A Graph is a growing graph of links. The zero value is empty and ready to use.
 type Graph struct {
 	text  []byte   // all addresses, concatenated
-	ends  []uint64 // where each ends in text
+	ends  []uint64 // end of each address in text
 	table []ID     // hash table with open addressing; None is a free slot
 	seed  maphash.Seed
 
 	expanded []ID        // pages whose links are known, in the order of Expand
 	span     [][2]uint32 // by ID: its links are edges[span[0]:span[1]]
 	edges    []edge
-	first    []uint32 // by ID: the first edge that leads there, plus one
+	first    []uint32 // by ID: index of the first edge to the address, plus one
 	last     []uint32
-	in       []uint32 // by ID: how many edges lead there
+	in       []uint32 // by ID: number of edges to the address
 }
 
 // An edge is a link. Edges with the same target form a list, oldest first.
@@ -62,7 +62,7 @@ func (g *Graph) url(id ID) []byte {
 	return g.text[start:g.ends[id]]
 }
 
-// Find returns the ID of url, if it has one.
+// Find returns the ID of url, if url is in the graph.
 func (g *Graph) Find(url string) (ID, bool) {
 	if len(g.table) == 0 {
 		return None, false
@@ -71,7 +71,7 @@ func (g *Graph) Find(url string) (ID, bool) {
 	return id, id != None
 }
 
-// Intern returns the ID of url, which is added if it is new.
+// Intern returns the ID of url. It adds url if it is new.
 func (g *Graph) Intern(url string) ID {
 	g.reserve(1)
 	slot := g.slot(url)
@@ -89,7 +89,7 @@ func (g *Graph) Intern(url string) ID {
 	return id
 }
 
-// slot returns the index of url in the table, or of the free slot where it belongs.
+// slot returns the index of url in the table, or the index of the free slot for it.
 func (g *Graph) slot(url string) uint64 {
 	mask := uint64(len(g.table) - 1)
 	for i := maphash.String(g.seed, url) & mask; ; i = (i + 1) & mask {
@@ -194,9 +194,8 @@ func (g *Graph) Mark() Mark { return Mark{len(g.ends), len(g.expanded)} }
 // Len returns the number of addresses in that state.
 func (m Mark) Len() int { return m.urls }
 
-// AppendSince appends to b what was added to the graph since m: the new addresses, each with
-// its length before it, then the new pages, each with its number, the number of its links,
-// and the links.
+// AppendSince appends to b the data added to the graph since m: the new addresses, each after its
+// length, and then the new pages, each with its number, the number of its links, and the links.
 func (g *Graph) AppendSince(b []byte, m Mark) []byte {
 	b = binary.AppendUvarint(b, uint64(len(g.ends)-m.urls))
 	for id := m.urls; id < len(g.ends); id++ {
@@ -216,11 +215,10 @@ func (g *Graph) AppendSince(b []byte, m Mark) []byte {
 	return b
 }
 
-// ErrCorrupt is returned for bytes that AppendSince did not write, or that it wrote for
-// another graph.
+// ErrCorrupt is returned for bytes that AppendSince did not write, or wrote for another graph.
 var ErrCorrupt = errors.New("the graph's record is damaged")
 
-// Replay adds what AppendSince wrote, and returns the bytes after it.
+// Replay adds the data that AppendSince wrote, and returns the bytes after this data.
 func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)

@@ -13,8 +13,8 @@ package graph
 //	a(u) = Σ_{p→u} w(p,u)·h(p)    h(p) = Σ_{p→u} w(p,u)·a(u)
 //
 // Both vectors are normalised to length 1 (L2) after every step, starting from h = 1
-// everywhere. They converge to the principal eigenvectors of AᵀA and AAᵀ, where A is the
-// matrix of w, if these are unique, and otherwise to one of them, which does not depend on
+// everywhere. They converge to principal eigenvectors of AᵀA and AAᵀ, where A is the
+// matrix of w. If a principal eigenvector is not unique, the result still does not depend on
 // the order of the addresses.
 
 import "math"
@@ -24,19 +24,19 @@ type HITS struct {
 	// Iterations is the number of iterations; Kleinberg found 20 to be enough.
 	Iterations int
 
-	// Weight returns w of a link. It is called once for each link. A link is dropped
-	// unless its weight is finite and above 0. Nil means weight 1, as in Kleinberg's paper.
+	// Weight returns w of a link. It is called once for each link. Links whose weight is not
+	// finite, or not above 0, are dropped. Nil means weight 1, as in Kleinberg's paper.
 	Weight func(from, to ID) float64
 
-	// Same is as in [PageRank].
+	// Same has the same meaning as in [PageRank].
 	Same []ID
 }
 
 // Scores returns the authority and hub scores of all addresses that g had at m, by ID, using
 // the links that it had then. They are not negative, and the vectors have length 1, or are
-// all 0 if no link counts.
+// all 0 if all links were dropped.
 func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
-	// The links that count, by page.
+	// The links that are not dropped, by page.
 	type row struct {
 		page ID
 		end  int

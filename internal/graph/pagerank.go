@@ -12,10 +12,10 @@ package graph
 //	PR(u) = (1 − d)·v(u) + d·( Σ_{p→u} PR(p)/out(p) + v(u)·Σ_{q dangling} PR(q) )
 //
 // The formula that Brin and Page print lacks the last term and has 1 − d in place of
-// (1 − d)·v(u), although they say that the ranks sum to one; those of the formula above do.
+// (1 − d)·v(u), although they say that the ranks sum to one; with the formula above, they do.
 // If v is not uniform, this is the topic-sensitive PageRank of Haveliwala (WWW 2002).
 //
-// Addresses that were never fetched count as pages without links, so most addresses that a
+// Addresses that were never fetched are treated as pages without links, so most addresses that a
 // crawl has found are dangling.
 
 import "math"
@@ -25,13 +25,13 @@ type PageRank struct {
 	// Damping is d, from 0 to below 1.
 	Damping float64
 
-	// Teleport is v by ID, in any unit. Missing elements, and those that are not finite
-	// and above 0, count as 0. If all are 0, v is uniform.
+	// Teleport is v by ID, in any unit. Missing elements, and elements that are not finite
+	// and above 0, are treated as 0. If all are 0, v is uniform.
 	Teleport []float64
 
 	// Same maps an address, by ID, to the address at which its page is stored, such as the
-	// target of a redirect: a link to the former counts as a link to the latter. Addresses
-	// without an element stand for themselves.
+	// target of a redirect: a link to the first address is treated as a link to the second.
+	// Addresses without an element are mapped to themselves.
 	Same []ID
 
 	// Tolerance ends the iteration when the absolute differences to the previous ranks sum

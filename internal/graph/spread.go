@@ -6,9 +6,9 @@ import "math"
 //
 //	F = α D^-½ A D^-½ F + (1 − α) Y
 //
-// as far as the given number of rounds reaches, where A has the links of c, which must lead both
-// ways, D their numbers, and Y the labels (D. Zhou et al., "Learning with local and global
-// consistency", NIPS 16, 2003).
+// approximately, by the given number of rounds. A is the matrix of the links of c, which must lead
+// in both directions, D the numbers of links, and Y the labels (D. Zhou et al., "Learning with local
+// and global consistency", NIPS 16, 2003).
 func Spread(c *CSR, labels []float64, alpha float64, rounds int) []float64 {
 	n := c.Len()
 	scale := make([]float64, n)
