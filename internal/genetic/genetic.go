@@ -28,7 +28,7 @@ func Truncate(scores []float64, n int) []int {
 func Sample(rng *rand.Rand, total, n int) []int {
 	n = max(0, min(n, total))
 	// Floyd's algorithm (Bentley and Floyd, "A sample of brilliance", CACM 30(9),
-	// 1987): n draws and n places of memory, whatever the total.
+	// 1987): it needs n draws and memory for n places, whatever the total.
 	chosen := make(map[int]bool, n)
 	places := make([]int, 0, n)
 	for last := total - n; last < total; last++ {
@@ -43,8 +43,8 @@ func Sample(rng *rand.Rand, total, n int) []int {
 	return places
 }
 
-// Share returns the size of a fraction p of a set of n: rounded down, but at least one if n
-// and p are positive.
+// Share returns the size of a fraction p of a set of n: rounded down, but at least 1 if n and p are
+// positive.
 func Share(n int, p float64) int {
 	if n <= 0 || !(p > 0) {
 		return 0

@@ -13,8 +13,8 @@ func Tournament(rng *rand.Rand, fitness []float64) int {
 }
 
 // Blend is blend crossover, BLX-α (Eshelman and Schaffer 1993): each number of the child is drawn
-// uniformly from the interval between those of its parents, extended by alpha times its length on
-// both sides.
+// uniformly from the interval between the two numbers of its parents, extended on both sides by alpha
+// times the length of the interval.
 func Blend(rng *rand.Rand, a, b []float64, alpha float64) []float64 {
 	child := make([]float64, len(a))
 	for i := range child {
@@ -24,8 +24,8 @@ func Blend(rng *rand.Rand, a, b []float64, alpha float64) []float64 {
 	return child
 }
 
-// Disturb is Gaussian mutation (Rechenberg 1973) in place: it adds normally distributed numbers of
-// the given deviation to each number with probability p.
+// Disturb is Gaussian mutation (Rechenberg 1973) in place: with probability p, it adds to each number
+// a normally distributed number with the given standard deviation.
 func Disturb(rng *rand.Rand, x []float64, p, deviation float64) {
 	for i := range x {
 		if rng.Float64() < p {

@@ -29,7 +29,7 @@ func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 			continue
 		}
 		x := float64(rng.Float64() * sum)
-		// The first index whose sum exceeds x, which has a positive weight.
+		// The first index whose cumulative weight exceeds x. Its weight is positive.
 		place, _ := slices.BinarySearchFunc(cumulative, x, func(c, x float64) int {
 			if c <= x {
 				return -1
@@ -44,8 +44,8 @@ func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 // Accept is fitness-proportional selection by stochastic acceptance (A. Lipowski and D.
 // Lipowska, "Roulette-wheel selection via stochastic acceptance", Physica A 391, 2012),
 // without replacement: it returns n distinct indexes, each drawn in proportion to its weight
-// among the remaining ones. An index without weight is drawn only when no other remains. With
-// fewer than n weights it returns all.
+// among the remaining indexes. Indexes without weight are drawn last. With fewer than n weights it
+// returns all indexes.
 //
 // An index is drawn uniformly and accepted with the ratio of its weight to the highest
 // remaining weight. On average a draw takes as many trials as the ratio of the highest weight
@@ -56,7 +56,7 @@ func Accept(rng *rand.Rand, weights []float64, n int) []int {
 	for i := range left {
 		left[i] = i
 	}
-	falling := Truncate(weights, len(weights)) // by weight, the highest first; drawn ones are removed from the front
+	falling := Truncate(weights, len(weights)) // by weight, the highest first; drawn indexes are removed from the front
 	drawn := make([]bool, len(weights))
 	places := make([]int, 0, n)
 	for len(places) < n {
@@ -76,7 +76,7 @@ func Accept(rng *rand.Rand, weights []float64, n int) []int {
 	return places
 }
 
-// maxWeight is the highest weight: the sum of a hundred million of these is finite.
+// maxWeight is the highest weight: the sum of a hundred million such weights is finite.
 const maxWeight = 1e300
 
 // weight returns w as a weight: 0 unless it is positive.

@@ -17,7 +17,7 @@ package genetic
 //	r, r'       rng        in [0, 1), by dimension
 //	s           rng        in [-1, 1), by dimension
 //	BF1, BF2    benefit    benefit factors
-//	x_best      best       the best when the turn of i began
+//	x_best      best       the best organism when the turn of i began
 //	f           Fitness    higher is better
 //
 // A result replaces an organism only if it is fitter. The number of dimensions that a
@@ -80,7 +80,7 @@ func (e *Ecosystem) begin() {
 	}
 }
 
-// evaluate returns the fitness of an organism; NaN counts as the lowest.
+// evaluate returns the fitness of an organism; NaN is treated as the lowest fitness.
 func (e *Ecosystem) evaluate(x []float64) float64 {
 	f := e.Fitness(x)
 	if math.IsNaN(f) {
@@ -89,7 +89,7 @@ func (e *Ecosystem) evaluate(x []float64) float64 {
 	return f
 }
 
-// partner returns any index but i.
+// partner returns a random index other than i.
 func (e *Ecosystem) partner(rng *rand.Rand, i int) int {
 	j := rng.IntN(len(e.Organisms) - 1)
 	if j >= i {

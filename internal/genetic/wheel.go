@@ -6,15 +6,15 @@ import "math/rand/v2"
 // take logarithmic time.
 //
 // It is a Fenwick tree (P. Fenwick, "A new data structure for cumulative frequency tables",
-// Software: Practice and Experience 24(3), 1994). A node is summed again from its children
-// instead of being corrected by a difference, so that rounding errors do not accumulate, and
-// equal weights make equal wheels whatever their history.
+// Software: Practice and Experience 24(3), 1994). A change sums a node again from its children
+// instead of adding a difference, so rounding errors do not accumulate, and wheels with equal
+// weights are equal, whatever their history.
 type Wheel struct {
 	weights []float64 // by place
 	sums    []float64 // sums[i-1] is the sum of places i-lowest(i) to i-1
 }
 
-// NewWheel returns a wheel with these weights. Weights that are not positive count as 0; the
+// NewWheel returns a wheel with these weights. Weights that are not positive are treated as 0; the
 // maximum is 1e300.
 func NewWheel(weights []float64) *Wheel {
 	w := &Wheel{make([]float64, len(weights)), make([]float64, len(weights))}
