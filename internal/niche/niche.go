@@ -1,5 +1,5 @@
 // Package niche keeps a population varied: members compete only within their niche, so no
-// niche can crowd out the others.
+// niche can displace the others.
 //
 // The caller defines the niches; crawlers use the host, or the host with the first directories
 // of the path.
@@ -19,13 +19,13 @@ type Member struct {
 
 // A Rule defines how many members of a niche are eliminated.
 type Rule struct {
-	Fraction float64 // of the niche, rounded down, in [0, 1]
-	Count    int     // or, if positive, this many
+	Fraction float64 // eliminated share of the niche, in [0, 1]; the number is rounded down
+	Count    int     // if positive, the number of eliminated members; Fraction is ignored
 	MinSize  int     // no member of a smaller niche is eliminated
 }
 
-// losers returns the number of members eliminated from a niche of n.
-func (r Rule) losers(n int) int {
+// numEliminated returns the number of members eliminated from a niche of n.
+func (r Rule) numEliminated(n int) int {
 	switch {
 	case n < r.MinSize:
 		return 0
@@ -35,8 +35,7 @@ func (r Rule) losers(n int) int {
 	return min(n, int(float64(r.Fraction*float64(n))+roundOff))
 }
 
-// roundOff compensates for rounding errors: 0.29·100 is 28.999… in floating point, and should
-// count as 29.
+// roundOff compensates for rounding errors: 0.29·100 is 28.999… in floating point, and must be 29.
 const roundOff = 1e-9
 
 // KnockOut eliminates the lowest scores of every niche. It returns the indexes of the members
@@ -57,7 +56,7 @@ func KnockOut(members []Member, rule Rule) (stay, gone []int) {
 				cmp.Compare(members[b].Tie, members[a].Tie),
 				cmp.Compare(b, a))
 		})
-		for _, place := range places[:rule.losers(len(places))] {
+		for _, place := range places[:rule.numEliminated(len(places))] {
 			out[place] = true
 		}
 	}
