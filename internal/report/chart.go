@@ -24,7 +24,7 @@ func wideAndNarrow(wide float64, draw func(width float64, class string) template
 type plot struct {
 	title, description string
 	x                  []float64 // ascending
-	unit               string    // of x
+	unit               string    // unit of x
 	bands              []band
 	lines              []line // the last is drawn on top
 	top                float64
@@ -42,11 +42,11 @@ type band struct {
 	low, high []float64
 }
 
-// near is the distance from the right edge within which the name of a line is moved to the
+// near is the distance from the right edge within which the name of a line is written in the
 // column on the right.
 const near = 60
 
-// maxTips bounds the places of a plot that have a tooltip.
+// maxTips is the largest number of tooltips of a plot.
 const maxTips = 48
 
 func (p plot) draw(width, height float64, class string) template.HTML {
@@ -87,7 +87,7 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	for _, b := range p.bands {
 		d.path(b.class, area(xs, inside(b.low), inside(b.high)))
 	}
-	var ends []float64 // of the lines that are named in the column on the right
+	var ends []float64 // ends of the lines that are named in the column on the right
 	var column []line
 	for _, l := range p.lines {
 		ys := inside(l.y)
@@ -136,8 +136,8 @@ func lastFinite(v []float64) int {
 	return -1
 }
 
-// A ribbon is a row of bars, one for each generation: what was fetched, and the relevant
-// parts of it.
+// A ribbon is a row of bars, one for each generation: the fetched pages, and the relevant parts of
+// them.
 type ribbon struct {
 	name, note, class string
 	bars              []bar
@@ -487,8 +487,8 @@ func gauge(v float64, low, high string) template.HTML {
 	return d.done()
 }
 
-// share draws a bar in a table: its length is whole relative to most, and the length of its
-// coloured part is part relative to most.
+// share draws a bar in a table. Its length is whole/most of the maximum, and the length of its
+// coloured part is part/most of the maximum.
 func share(part, whole, most int) template.HTML {
 	if most <= 0 {
 		return ""
@@ -523,8 +523,8 @@ func advance(r rune) float64 {
 	return 8
 }
 
-// fit shortens words to a width by cutting in the middle, where names of niches and hosts
-// differ least.
+// fit shortens words to a width. It removes the middle, where names of niches and hosts differ
+// least.
 func fit(words string, width float64) string {
 	if extent(words) <= width {
 		return words
@@ -533,7 +533,7 @@ func fit(words string, width float64) string {
 	width -= advance('…')
 	head, tail := 0, len(all)
 	for head < tail {
-		// The end is more informative: it gets three letters for two of the beginning.
+		// The end is more informative: keep three letters of it for two letters of the beginning.
 		if len(all)-tail < head*3/2 {
 			if width -= advance(all[tail-1]); width < 0 {
 				break

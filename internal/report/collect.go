@@ -13,7 +13,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// maxCost bounds the cost of one query, so that sums do not overflow.
+// maxCost is the maximum cost of one query, so that sums do not overflow.
 const maxCost = 1 << 40
 
 // A collector counts the records of a run.
@@ -38,19 +38,19 @@ type collector struct {
 	highestIrrelevant float64 // highest score of another page; NaN for none
 
 	steered  bool     // whether a record had scores
-	steering []string // measures that may be the steering one
+	steering []string // measures that may be the steering measure
 
 	signals signals
-	queries map[string][]Reason // why each was issued
+	queries map[string][]Reason // by query: why it was issued
 	pages   []*candidate        // pages to be shown so far, the best first
-	shown   map[string]bool     // their addresses
+	shown   map[string]bool     // addresses of pages
 }
 
 // generationCounts holds the counts of a generation.
 type generationCounts struct {
 	number            int
 	parts             []*Part
-	seconds           float64 // of the partition that took longest
+	seconds           float64 // duration of the partition that took longest
 	fetched, relevant int
 	operators, niches map[int]pair // by id of the name
 	good              []bool       // by record: whether it is a relevant page
@@ -138,7 +138,7 @@ func (c *collector) add(rec *wire.Record) {
 	}
 	t.good = append(t.good, good)
 	if !rec.IsOutcome() {
-		return // an address, which a user's own stage may emit
+		return // an address: a user's own stage may emit addresses
 	}
 	c.run.Records++
 	if self {
@@ -194,15 +194,15 @@ func (c *collector) steer(rec *wire.Record) {
 	})
 }
 
-// maxKinds bounds the kinds of errors, all of which are shown, and the names of operators and of
-// niches that are counted one by one. A run of our commands has a few kinds and operators; a
-// crafted one may have a new one in each record.
+// Limits of the kinds of errors, all of which are shown, and of the names of operators and niches
+// that are counted separately. A run of our commands has a few kinds and operators; a crafted run
+// may have a new kind or operator in each record.
 const (
 	maxKinds = 100
 	maxNames = 1 << 17
 )
 
-// tally adds n to the count of a kind, or to that of [Rest] if there are too many kinds.
+// tally adds n to the count of a kind, or to the count of [Rest] if there are too many kinds.
 func tally(counts map[string]int, kind string, n int) {
 	kind = clean(kind, maxName)
 	if _, ok := counts[kind]; !ok && len(counts) >= maxKinds {
@@ -258,7 +258,7 @@ func (c *collector) date(stamp string) {
 	}
 }
 
-// offer adds a relevant page to those that are shown, if it is among the best.
+// offer adds a relevant page to the pages that are shown, if it is among the best.
 func (c *collector) offer(rec *wire.Record) {
 	c.run.PagesTotal++
 	score := rec.Score.Or(math.NaN())

@@ -9,7 +9,7 @@ type Comparison struct {
 	Title     string  // Measure as shown to people, such as nAUC; "" if it is the same
 	Meaning   string  // a phrase that explains the measure; may be ""
 	Lower     bool    // whether less is better
-	Tie       float64 // differences up to this are ties
+	Tie       float64 // a difference of at most Tie is a tie
 	Tracks    []Track // by name
 }
 
@@ -17,30 +17,30 @@ type Comparison struct {
 type Track struct {
 	Name       string
 	Runs       int        // judged runs
-	Units      int        // pairs of topic and seed set; random seeds are averaged in each
+	Units      int        // pairs of topic and seed set; the runs of a unit with different random seeds are averaged
 	Topics     []string   // in the order of Strategy.Topics
 	Costs      []int      // ascending: the costs of Harvest and Recall
 	Strategies []Strategy // the best first
 
-	// Means of crawlers that see the relevance of waiting links, and also that of the links
-	// on their pages.
+	// Means of the crawler that sees the relevance of waiting links, and of the crawler that also
+	// sees the relevance of the links on their pages.
 	Seeing, SeeingChildren float64
 }
 
 // A Strategy holds the results of one strategy in a track. Unknown figures are NaN.
 type Strategy struct {
 	Name  string
-	Units int // units of the track in which it ran
+	Units int // units of the track in which the strategy ran
 
-	Mean, Low, High float64   // of the measure, with its 95 % bootstrap interval
+	Mean, Low, High float64   // mean of the measure, with its 95 % bootstrap interval
 	Topics          []float64 // the mean in each of Track.Topics
 	Harvest, Recall []float64 // mean harvest and recall at each of Track.Costs
 
-	// The comparison with the reference, in the units that both have. For the reference
+	// The comparison with the reference, in the units in which both ran. For the reference
 	// itself the floats are NaN and the counts 0.
-	Difference         float64 // of the means
+	Difference         float64 // difference of the means
 	DiffLow, DiffHigh  float64 // 95 % confidence interval of the difference
-	A12                float64 // probability that a unit is better than one of the reference, in [0, 1]
-	P                  float64 // of Wilcoxon's signed-rank test, two-sided, adjusted by Holm
-	Wins, Ties, Losses int     // of units
+	A12                float64 // probability that a unit is better than a unit of the reference, in [0, 1]
+	P                  float64 // p-value of Wilcoxon's signed-rank test, two-sided, adjusted by Holm's method
+	Wins, Ties, Losses int     // numbers of units
 }

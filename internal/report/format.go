@@ -74,7 +74,7 @@ func fixed(v float64, digits int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// percent formats a share: without decimals from 10 % on, with one below.
+// percent formats a share: without decimals from 10 % on, with one decimal below.
 func percent(v float64) string {
 	if !finite(v) {
 		return none
@@ -86,7 +86,7 @@ func percent(v float64) string {
 	return fixed(100*v, digits) + thin + "%"
 }
 
-// ratio returns a/b, and NaN if b is 0.
+// ratio returns a/b, or NaN if b is 0.
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return math.NaN()

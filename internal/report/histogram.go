@@ -7,12 +7,12 @@ import (
 	"sort"
 )
 
-// maxBins bounds the bins of a histogram.
+// maxBins is the largest number of bins of a histogram.
 const maxBins = 25
 
 // bins counts pages by score. The bins have a round width (1, 2 or 5 times a power of ten),
-// chosen so that 99 of 100 pages are within the bins; the few above are in the last one, and
-// the few far below 0, which some measures have, in the first.
+// chosen so that 99 of 100 pages are within the bins. The few pages above are counted in the last bin,
+// and the few pages with scores far below 0, which some measures have, in the first bin.
 func bins(pages []scored) []Bin {
 	if len(pages) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func bins(pages []scored) []Bin {
 }
 
 // threshold returns the Threshold of a histogram, given the highest score of an irrelevant page
-// and the lowest score of a relevant one, each NaN if there is no such page.
+// and the lowest score of a relevant page. Each is NaN if there is no such page.
 func threshold(list []Bin, highestIrrelevant, lowestRelevant float64) float64 {
 	for _, b := range list {
 		if !(b.From <= highestIrrelevant) && b.From <= lowestRelevant {

@@ -11,8 +11,8 @@ import (
 // A node is a step of a lineage that is being traced.
 type node struct {
 	step   Step
-	parent string // address of the page that led here; "" at a seed or query
-	next   *node  // that page
+	parent string // address of the page that led to this step; "" for a seed or query
+	next   *node  // node of the parent
 }
 
 // newNode returns the node of a record.
@@ -52,7 +52,7 @@ func reasons(rec *wire.Record) (list []Reason) {
 	return list
 }
 
-// maxQueries bounds the queries of a run that are remembered.
+// maxQueries is the largest number of queries of a run that are stored.
 const maxQueries = 5000
 
 // rememberQuery stores the reasons of a query.
@@ -63,8 +63,7 @@ func (c *collector) rememberQuery(rec *wire.Record) {
 	}
 }
 
-// lineage returns the steps from n on. If there are too many, steps before the last are
-// left out.
+// lineage returns the steps from n on. If there are too many, it omits steps before the last one.
 func (n *node) lineage() []Step {
 	var steps []Step
 	length, last := 0, n
@@ -82,9 +81,9 @@ func (n *node) lineage() []Step {
 	return steps
 }
 
-// backward traces the lineages of the pages that are shown. The page that led to another one
-// is of an earlier generation, so reading the generations once in reverse order finds all of
-// them. If an address has several earlier records, it takes the latest.
+// backward traces the lineages of the pages that are shown. The page that led to another page
+// is of an earlier generation, so reading the generations once in reverse order finds all steps.
+// If an address has several earlier records, backward uses the latest.
 func (c *collector) backward() error {
 	waiting := slices.Clone(c.pages) // pages of later generations are traced first
 	slices.SortStableFunc(waiting, func(a, b *candidate) int { return b.turn - a.turn })
@@ -100,7 +99,7 @@ func (c *collector) backward() error {
 		}
 		n.next = next
 	}
-	var found []*node // in this generation; their parents are of earlier ones
+	var found []*node // nodes of this generation; their parents are of earlier generations
 	for i := len(c.turns) - 1; i >= 0; i-- {
 		for len(waiting) > 0 && waiting[0].turn > i {
 			want(waiting[0].node)

@@ -9,11 +9,11 @@ import (
 // points is the number of points of a curve that is made from records.
 const points = 200
 
-// A summary is what judge -summary writes.
+// A summary is the output of judge -summary.
 type summary struct {
 	Measures
 	Cost        int
-	SelfHarvest *float64 `json:"self_harvest"` // nil if the crawl has no opinion
+	SelfHarvest *float64 `json:"self_harvest"` // nil if the crawl did not score its pages
 	MeanScore   *float64 `json:"mean_score"`
 	Agreement   *Agreement
 	Curves      Curves
@@ -45,7 +45,7 @@ func (c *collector) judge() {
 	}
 }
 
-// curve makes a curve from the records, if the judge has left none.
+// curve makes a curve from the records, if the judge has written none.
 func (c *collector) curve() {
 	if c.run.Curves.By != "" {
 		return
@@ -68,14 +68,14 @@ func (c *collector) curve() {
 	c.run.Curves = line
 }
 
-// lists returns all curves but the costs.
+// lists returns all curves except the costs.
 func (s *summary) lists() []*[]float64 {
 	l := &s.Curves
 	return []*[]float64{&l.Run, &l.Random, &l.RandomLow, &l.RandomHigh, &l.Clairvoyant, &l.Bound, &l.Seeing, &l.SeeingChildren}
 }
 
-// check returns an error if the numbers are inconsistent, and thins out curves that are too
-// long.
+// check returns an error if the numbers are inconsistent. It reduces the points of curves that are
+// too long.
 func (s *summary) check() error {
 	if min(s.T, s.R, s.Cost) < 0 || max(s.T, s.R, s.Cost) > maxCost {
 		return fmt.Errorf("one of T %d, R %d and cost %d is not from 0 to %d", s.T, s.R, s.Cost, maxCost)

@@ -21,15 +21,15 @@ var pageStyle string
 //go:embed page.js
 var pageScript string
 
-// A Page holds what is to be shown: runs in this order, a comparison, or both.
+// A Page holds the content of the page: runs in this order, a comparison, or both.
 type Page struct {
-	Title      string // "" for the name of the only run, or of the comparison
+	Title      string // "": the name of the only run, or of the comparison
 	Runs       []*Run
 	Comparison *Comparison // may be nil
 	Reload     int         // seconds after which a browser reads the file again; 0: never
 }
 
-// maxRows bounds the size of all tables of relevant pages together, in bytes.
+// maxRows is the maximum total size of all tables of relevant pages, in bytes.
 const maxRows = 1 << 20
 
 // Write writes the page as one self-contained HTML file. Its Content-Security-Policy allows
@@ -84,7 +84,7 @@ func newCountList(caption string, list []Count) countList {
 type pageView struct {
 	Title      string
 	From       string // time of the first fetch of all runs
-	Until      string // and of the last
+	Until      string // time of the last fetch of all runs
 	Policy     string // Content-Security-Policy
 	Reload     int    // seconds
 	Style      template.CSS
@@ -147,10 +147,10 @@ type overview struct {
 	Figure template.HTML
 	Found  int
 	Rate   float64
-	Own    bool // whether relevance is by its own measure
+	Own    bool // whether the measure of the run determines which pages are relevant
 }
 
-// overviews draws what every run found, on one scale.
+// overviews draws the pages found by every run, on one scale.
 func overviews(runs []*Run) []overview {
 	most, cost := 0.0, 1.0
 	for _, r := range runs {
@@ -197,11 +197,11 @@ func size(s string) int {
 	return n
 }
 
-// maxRow is the size of a row above which parents that are not part of the lineage are left
-// out.
+// maxRow is the size of a row, in bytes, above which parents that are not part of the lineage are
+// omitted.
 const maxRow = 6 << 10
 
-// rows returns as many pages as fit.
+// rows returns as many pages as fit in room bytes.
 func rows(pages []Found, room int) []Found {
 	var list []Found
 	for _, f := range pages {
@@ -219,7 +219,7 @@ func rows(pages []Found, room int) []Found {
 	return list
 }
 
-// address returns href if it is an http or https address, "" otherwise.
+// address returns href if it is an http or https address, and otherwise "".
 func address(href string) string {
 	if strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") {
 		return href
@@ -227,8 +227,8 @@ func address(href string) string {
 	return ""
 }
 
-// at returns the value of a curve at a cost: the value at the last point not after it, NaN if
-// there is none.
+// at returns the value of a curve at a cost: the value at the last point whose cost is not higher, or
+// NaN if there is no such point.
 func (c *Curves) at(curve []float64, cost int) float64 {
 	i, found := slices.BinarySearch(c.Cost, cost)
 	if !found {
@@ -240,7 +240,7 @@ func (c *Curves) at(curve []float64, cost int) float64 {
 	return curve[i]
 }
 
-// reached returns the lowest cost at which the curve is at least v, 0 if there is none.
+// reached returns the lowest cost at which the curve is at least v, or 0 if there is none.
 func (c *Curves) reached(curve []float64, v float64) int {
 	for i := range min(len(curve), len(c.Cost)) {
 		if curve[i] >= v {

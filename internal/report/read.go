@@ -20,7 +20,7 @@ type Source struct {
 	Settings    []byte    // a name, a space and a value on each line
 	Topic       []byte    // the topic file
 	StopReason  []byte    // one word
-	Summary     []byte    // the judge's, a JSON object
+	Summary     []byte    // the judge's summary, a JSON object
 	Stages      io.Reader // the log of the stages; nil if unknown
 	Verdicts    io.Reader // the judge's records, in the order of the run; nil without a judge
 	Generations []Part    // sorted by Number; in a crawl on several machines, then by partition
@@ -32,8 +32,8 @@ type Source struct {
 // A Part holds the files of one generation, or of one partition in a generation.
 type Part struct {
 	Number int
-	Stats  []byte                        // the crawl's summary of it, a JSON object; nil if the generation is not complete
-	Open   func() (io.ReadCloser, error) // opens its scored records, in the order of fetching; called at most twice
+	Stats  []byte                        // the crawl's summary of the part, a JSON object; nil if the generation is not complete
+	Open   func() (io.ReadCloser, error) // opens the scored records, in the order of fetching; called at most twice
 }
 
 // Read reads a run.
@@ -41,7 +41,7 @@ type Part struct {
 // It reads the records twice: in order, to count them, and by generation in reverse order,
 // for the lineages of the pages that are shown. It needs up to 45 bytes of memory for each
 // record and 115 more for each host. Malformed lines and damaged small files are skipped and passed to
-// Fault. Records and verdicts are matched by address. It is an error if verdicts are left over,
+// Fault. Records and verdicts are matched by address. It is an error if verdicts have no record,
 // because they belong to another run, or if a part cannot be read.
 func Read(s *Source) (*Run, error) {
 	c := collector{
@@ -98,7 +98,7 @@ func (c *collector) malformed(err error) {
 	}
 }
 
-// malformed is the name of such lines in the log of the stages.
+// malformed is the name of malformed lines in the log of the stages.
 const malformed = "malformed"
 
 // sections are the sections of records that the report reads.
@@ -153,11 +153,11 @@ func (c *collector) forward(p *Part) error {
 
 // settings reads the settings of the crawl.
 func (c *collector) settings() {
-	const ownStrategy = "A strategy of the user" // the setting strategy is of no account then
+	const ownStrategy = "A strategy of the user" // with it, the setting strategy is ignored
 	for line := range strings.Lines(string(c.source.Settings)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if value == "" || value == "-param" || name == "seeds" || len(c.run.Settings) == MaxSettings {
-			continue // crawl separates parameters by such a line, and stores a checksum of the seeds
+			continue // a separator line before the parameters, or the checksum of the seeds
 		}
 		if strings.HasPrefix(value, "/") {
 			value = path.Base(value)
@@ -179,7 +179,7 @@ func (c *collector) settings() {
 //
 //	level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 seconds=0.1
 //
-// The queries that frontier add skips do not count: they are for search.
+// The queries that frontier add skips are ignored: they are meant for search.
 func (c *collector) stages() {
 	if c.source.Stages == nil {
 		return

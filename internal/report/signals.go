@@ -10,21 +10,21 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Signal is a reason that a strategy gave for the addresses that it chose, and what their pages
-// turned out to be. A page without this reason, but with others, counts as 0.
+// A Signal is a reason that a strategy gave for the addresses that it chose, compared with the
+// relevance of their pages. For a page that has other reasons, but not this one, the value is 0.
 type Signal struct {
 	Name            string
-	Fetched         int       // pages that were chosen with it
-	Relevant, Other float64   // its mean for relevant pages and for others; NaN without such pages
-	Correlation     float64   // with being relevant, in [-1, 1]; NaN if undefined
-	Correlations    []float64 // the same by part of the crawl
+	Fetched         int       // pages that were chosen with this reason
+	Relevant, Other float64   // mean value for relevant pages and for other pages; NaN without such pages
+	Correlation     float64   // correlation of the value with relevance, in [-1, 1]; NaN if undefined
+	Correlations    []float64 // the correlation in each part of the crawl
 }
 
-// MaxSignals bounds Run.Signals.
+// MaxSignals is the maximum length of Run.Signals.
 const MaxSignals = 24
 
-// Parts of a crawl: the first firstPart pages, and then each time twice as many. The last of maxParts
-// has all later pages.
+// Parts of a crawl: the first part has firstPart pages, and each following part has twice as many. The
+// last of maxParts parts has all later pages.
 const (
 	firstPart = 100
 	maxParts  = 12
@@ -43,14 +43,14 @@ func partEnd(part int) int { return firstPart * (1<<(part+1) - 1) }
 
 // signals sums up the reasons of fetched pages.
 type signals struct {
-	pages  [maxParts]pair // that have reasons
+	pages  [maxParts]pair // pages that have reasons
 	byName map[string]*[maxParts]sums
 }
 
-// sums are those of a reason in a part of the crawl.
+// sums holds the sums of a reason in a part of the crawl.
 type sums struct {
 	n                     int
-	all, square, relevant float64 // the sum of relevant pages
+	all, square, relevant float64 // sums of the values, of their squares, and of the values of relevant pages
 }
 
 // add counts the reasons of a page that is fetched after n others.
@@ -81,7 +81,7 @@ func (s *signals) add(rec *wire.Record, n, numRelevant int) {
 	}
 }
 
-// list returns the signals, those that were given most often first.
+// list returns the signals. The most frequent signals are first.
 func (s *signals) list() (list []Signal) {
 	last := 0
 	var pages pair
@@ -115,7 +115,7 @@ func (x *sums) add(y *sums) {
 	x.relevant += y.relevant
 }
 
-// correlation returns that of the reason with being relevant, among pages.
+// correlation returns the correlation of the reason with relevance, among pages.
 func (x *sums) correlation(pages pair) float64 {
 	n, r := float64(pages.fetched), float64(pages.relevant)
 	spread := float64((x.square - float64(x.all*x.all)/n) * (r - float64(r*r)/n))
@@ -125,8 +125,9 @@ func (x *sums) correlation(pages pair) float64 {
 	return max(-1, min((x.relevant-float64(x.all*r)/n)/math.Sqrt(spread), 1))
 }
 
-// telling says which signal tells the most, and returns where the parts of the crawl end.
-func telling(r *Run) (sentence string, ends []int) {
+// describeSignals returns a sentence about the signal with the highest correlation, and the ends of the parts
+// of the crawl.
+func describeSignals(r *Run) (sentence string, ends []int) {
 	for part := range r.Signals[0].Correlations {
 		ends = append(ends, min(partEnd(part), r.Fetched))
 	}

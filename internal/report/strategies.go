@@ -53,11 +53,10 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 	return v
 }
 
-// Title returns the heading of the comparison, which is that of the page if there are no
-// runs.
+// Title returns the heading of the comparison. It is the heading of the page if there are no runs.
 func (v *comparisonView) Title() template.HTML { return heading(v.Nested, 1, "comparison", v.Heading) }
 
-// trackName describes what the crawlers of a track are given.
+// trackName describes the information that the crawlers of a track are given.
 func trackName(name string) string {
 	switch name {
 	case "":
@@ -127,8 +126,8 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
 }
 
-// notRunEverywhere lists the strategies without results for some sets of seeds. They are never
-// named as the best.
+// notRunEverywhere lists the strategies without results for some units. They are never named as the
+// best.
 func notRunEverywhere(t Track) string {
 	var names []string
 	for _, s := range t.Strategies {
@@ -157,10 +156,10 @@ func interval(s Strategy) string {
 	return fmt.Sprintf("%s (95%s%%: %s)", fixed(s.Mean, 2), thin, span(s.Low, s.High))
 }
 
-// maxColumns bounds the topics that are drawn next to the mean.
+// maxColumns is the largest number of topics that are drawn next to the mean.
 const maxColumns = 6
 
-// means draws the means of the strategies, and those by topic if there are not too many.
+// means draws the means of the strategies and, if there are not too many topics, the means by topic.
 func means(c *Comparison, t Track, reference bool) template.HTML {
 	p := dots{title: "Mean " + c.Title + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
 	var words []string
@@ -200,9 +199,9 @@ func means(c *Comparison, t Track, reference bool) template.HTML {
 	return beside.draw(full, "wide") + p.draw(narrow, "narrow")
 }
 
-// standing returns a class that says how a strategy compares with the reference: better,
-// worse, or no significant difference. The sign of the difference decides, not the number of
-// wins, because differences that are so small that they are ties may still be significant.
+// standing returns the class of the comparison with the reference: better, worse, or no significant
+// difference. The sign of the difference decides, not the number of wins, because differences that
+// are small enough for ties may still be significant.
 func standing(c *Comparison, s Strategy, reference bool) string {
 	switch {
 	case s.Name == c.Reference:
@@ -215,7 +214,7 @@ func standing(c *Comparison, s Strategy, reference bool) string {
 	return "s1"
 }
 
-// harvests draws the harvest over cost of each strategy, in front of those of the others.
+// harvests draws, for each strategy, its harvest over cost in front of the curves of the others.
 func harvests(t Track) []smallView {
 	if len(t.Costs) < 2 {
 		return nil

@@ -17,7 +17,7 @@ type drawing struct {
 }
 
 // newDrawing starts an image with a title and a description for screen readers. The class
-// says where it is shown.
+// determines where the image is shown.
 func newDrawing(width, height float64, class, title, description string) *drawing {
 	d := new(drawing)
 	d.b.WriteString(`<svg`)
@@ -69,7 +69,7 @@ func (d *drawing) shape(element, class, tip string, names []string, values ...fl
 	d.b.WriteString("</title></" + element + ">")
 }
 
-// path draws path commands, which curve and area return.
+// path draws the path commands that curve or area returned.
 func (d *drawing) path(class, commands string) {
 	if commands == "" {
 		return
@@ -102,7 +102,7 @@ func (d *drawing) text(class string, x, y float64, words string) {
 	d.b.WriteString("</text>")
 }
 
-// short formats a coordinate with at most one decimal; 0 if v is not finite.
+// short formats a coordinate with at most one decimal. It returns 0 if v is not finite.
 func short(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -131,8 +131,8 @@ func curve(x, y []float64) string {
 	return b.String()
 }
 
-// area returns path commands of the area between two lines, from the left to the first gap of
-// either.
+// area returns path commands of the area between two lines, from the left to the first gap in one of
+// the lines.
 func area(x, low, high []float64) string {
 	n := 0
 	for n < min(len(x), len(low), len(high)) && finite(x[n]) && finite(low[n]) && finite(high[n]) {
@@ -193,8 +193,8 @@ func ticks(lo, hi float64, n int, least float64) []float64 {
 	return at
 }
 
-// spread moves labels at these heights apart until they are at least gap apart, as little as
-// a pass down and a pass up allow, within [top, bottom].
+// spread moves labels at these heights until they are at least gap apart, within [top, bottom]. It
+// makes one pass down and one pass up, and moves labels as little as these passes allow.
 func spread(y []float64, gap, top, bottom float64) []float64 {
 	order := make([]int, len(y))
 	for i := range order {

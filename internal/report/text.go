@@ -17,7 +17,7 @@ const (
 )
 
 // clean returns s for display: valid UTF-8, with single spaces, without control characters
-// of terminals and of writing direction, and cut to at most n characters, ending in … then.
+// of terminals and of writing direction. If s has more than n characters, it is cut and ends in ….
 // The result may share memory with s.
 func clean(s string, n int) string {
 	if plain(s, n) {
@@ -49,7 +49,7 @@ func clean(s string, n int) string {
 	return b.String()
 }
 
-// plain reports whether clean would not change s, which is so for most text.
+// plain reports whether clean would not change s. This is true for most text.
 func plain(s string, n int) bool {
 	if len(s) > n || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.Contains(s, "  ") {
 		return false
@@ -73,7 +73,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// href returns an address if it may be linked to, "" otherwise.
+// href returns an address if it may be linked to, and otherwise "".
 func href(s string) string {
 	if len(s) > maxHref || !utf8.ValidString(s) {
 		return ""
@@ -84,7 +84,7 @@ func href(s string) string {
 	return strings.Clone(s)
 }
 
-// cloneAddress returns a copy of an address of a record, "" if it is too long.
+// cloneAddress returns a copy of an address of a record, or "" if the address is too long.
 func cloneAddress(s string) string {
 	if len(s) > weburl.MaxLength {
 		return ""

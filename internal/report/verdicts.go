@@ -23,7 +23,7 @@ const (
 // allVerdicts lists all verdicts in the order in which they are shown.
 func allVerdicts() []string { return []string{relevant, irrelevant, unlabelled, repeated, free} }
 
-// verdicts reads a judge's records. A nil pointer has none.
+// verdicts reads a judge's records. A nil pointer has no records.
 type verdicts struct {
 	lines *bufio.Scanner
 	head  *verdict // the next record; nil at the end
@@ -54,8 +54,8 @@ func (v *verdicts) advance() {
 	v.err = v.lines.Err()
 }
 
-// of returns the verdict of the next record of the run, "" if the judge has none: the judge
-// could not read the line, or the record was added later.
+// of returns the verdict of the next record of the run. It returns "" if there is none, because the
+// judge could not read the line, or the record was added later.
 func (v *verdicts) of(rec *wire.Record) string {
 	if v == nil || v.head == nil || v.head.URL != rec.URL || v.head.Query != rec.Query {
 		return ""
@@ -68,7 +68,7 @@ func (v *verdicts) of(rec *wire.Record) string {
 	return said
 }
 
-// end returns an error if verdicts are left over.
+// end returns an error if there are verdicts without a record.
 func (v *verdicts) end() error {
 	switch {
 	case v == nil:

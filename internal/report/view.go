@@ -21,11 +21,11 @@ type runView struct {
 	Rate     template.HTML // pages found per fetch
 	Numbers  []point
 	Judge    []Setting     // all measures of the judge
-	Brought  template.HTML // by operators
+	Brought  template.HTML // pages found by each operator
 	Best     string        // conclusions about the operators, the niches and the scores
 	BestIn   string
 	Tells    string
-	Telling  string // about the signals
+	Telling  string // conclusion about the signals
 	PartEnds []int  // fetched pages after which each part of the crawl ends, for the signals
 	Pale     string // explains the pale bars among the scores
 	Niched   template.HTML
@@ -38,7 +38,7 @@ type runView struct {
 	Failing  bool // whether a host has failures
 }
 
-// measured lists the judge's measures; nothing without a judge.
+// measured lists the judge's measures. The list is empty without a judge.
 func measured(m *Measures) (list []Setting) {
 	if m == nil {
 		return nil
@@ -109,7 +109,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 		v.Niched, v.BestIn = niches(r)
 	}
 	if len(r.Signals) > 0 {
-		v.Telling, v.PartEnds = telling(r)
+		v.Telling, v.PartEnds = describeSignals(r)
 	}
 	if len(r.Fitness.Bins) > 0 {
 		v.Scores, v.Tells = scores(r)
@@ -130,7 +130,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	return v
 }
 
-// ended says why a crawl has ended.
+// ended describes why a crawl has ended.
 func ended(reason string) string {
 	switch reason {
 	case "":
@@ -151,7 +151,7 @@ func ended(reason string) string {
 	return "It ended: " + reason + "."
 }
 
-// Title returns the heading of the run, which is that of the page if it is the only run.
+// Title returns the heading of the run. It is the heading of the page if there is only one run.
 func (v runView) Title() template.HTML { return heading(v.Nested, 1, v.ID+"-title", v.Name) }
 
 // Head returns the heading of a section.
@@ -168,11 +168,11 @@ func heading(nested bool, level int, id, words string) template.HTML {
 	return template.HTML("<" + h + ` id="` + id + `"><bdi>` + template.HTMLEscapeString(words) + "</bdi></" + h + ">")
 }
 
-// byLabels reports whether labels decide what is relevant. A judge may have left verdicts, a
-// summary, or both.
+// byLabels reports whether labels decide which pages are relevant. A judge may have written
+// verdicts, a summary, or both.
 func (r *Run) byLabels() bool { return r.Judged || r.Measures != nil }
 
-// found returns the number of relevant pages found; of a run with a summary, up to its T.
+// found returns the number of relevant pages found: up to T if the run has a summary.
 func (r *Run) found() int {
 	if r.Measures != nil {
 		return int(math.Round(r.Measures.Recall * float64(r.Measures.R)))
@@ -188,7 +188,7 @@ func (r *Run) harvest() float64 {
 	return ratio(r.Relevant, r.Fetched)
 }
 
-// selfHarvest returns the same by the steering measure.
+// selfHarvest returns the share of the cost that is relevant according to the steering measure.
 func (r *Run) selfHarvest() float64 { return ratio(r.SelfRelevant, r.Fetched) }
 
 // lastCost returns the highest cost for which the run has values on its curves.
@@ -280,7 +280,7 @@ func figures(r *Run) []figure {
 	}
 }
 
-// spent describes the fetches that returned no page, or none with text.
+// spent describes the fetches that returned no page, or a page without text.
 func spent(r *Run) string {
 	var parts []string
 	if r.Queries > 0 {
@@ -443,7 +443,7 @@ func numbers(c *Curves) []point {
 	return list
 }
 
-// seriesClass returns the class of the nth of several series; Rest has a class of its own.
+// seriesClass returns the class of the nth of several series. Rest has a special class.
 func seriesClass(n int, name string) string {
 	if name == Rest {
 		return "s0"
@@ -579,8 +579,8 @@ func listYields(list []Yield) string {
 	return strings.Join(words, "; ")
 }
 
-// mostRelevant names the yield with the most relevant pages, and the one with the highest share of
-// them among those with enough fetches.
+// mostRelevant names the yield with the most relevant pages and, among the yields with enough
+// fetches, the yield with the highest share of relevant pages.
 func mostRelevant(list []Yield, relevant int, how string) string {
 	known := slices.DeleteFunc(slices.Clone(list), func(y Yield) bool { return y.Name == Rest || y.Relevant == 0 })
 	if len(known) == 0 || len(list) == 1 {
@@ -603,7 +603,7 @@ func mostRelevant(list []Yield, relevant int, how string) string {
 	return words
 }
 
-// often is the number of fetches from which a share is mentioned.
+// often is the minimum number of fetches for which a share is mentioned.
 const often = 20
 
 // scores draws how the steering measure scores the relevant pages, and the others. Bars are
@@ -644,7 +644,7 @@ func scores(r *Run) (template.HTML, string) {
 	return wideAndNarrow(half, func(width float64, class string) template.HTML { return m.draw(width, 330, class) }), steeringNote(r)
 }
 
-// steeringNote says how far the steering measure agrees with the labels.
+// steeringNote describes the agreement of the steering measure with the labels.
 func steeringNote(r *Run) string {
 	if !r.Judged {
 		return ""
@@ -659,7 +659,7 @@ func steeringNote(r *Run) string {
 	return fmt.Sprintf("The measure of the crawl itself called %s relevant, the labels %s: %s.", plural(r.SelfRelevant, "page", "pages"), count(r.Relevant), verdict)
 }
 
-// glance draws what one of several runs found as a small chart, on one scale for all runs.
+// glance draws the pages found by one of several runs as a small chart. All runs have the same scale.
 func glance(r *Run, cost, most float64) template.HTML {
 	const width, height = 220, 56
 	d := newDrawing(width, height, "chart", "Relevant pages found by "+r.Name, describeCurves(r, false))
