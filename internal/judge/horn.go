@@ -34,7 +34,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	}
 	waiting := heap[dense]{before: dense.before}
 	born := int32(0)
-	wait := func(b block) {
+	push := func(b block) {
 		waiting.push(dense{b, born})
 		born++
 	}
@@ -43,7 +43,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 		next[p], last[p], size[p], within[p] = None, p, 1, p
 		if relevant[p] {
 			value[p] = 1
-			wait(block{p, 1, 1})
+			push(block{p, 1, 1})
 		}
 	}
 	for len(waiting.list) > 0 {
@@ -64,7 +64,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 		last[into] = last[b.first]
 		size[into] += b.pages
 		value[into] += b.relevant
-		wait(block{into, size[into], value[into]})
+		push(block{into, size[into], value[into]})
 	}
 	return blocks, next
 }
