@@ -5,8 +5,8 @@ package strategy
 //	R. Meusel, P. Mika and R. Blanco, "Focused crawling for structured data", CIKM
 //	2014, pp. 1039–1048; the program is YahooArchive/anthelion.
 //
-// To choose an address it first chooses a host: with probability λ a random one, otherwise the
-// one with the highest value. Then it chooses the link of that host with the highest score.
+// To choose an address it first chooses a host: with probability λ a random host, otherwise the
+// host with the highest value. Then it chooses the link of this host with the highest score.
 //
 //	paper, program         here       meaning
 //	λ                      Lambda     probability of choosing any host
@@ -19,8 +19,8 @@ package strategy
 //	batch                  Batch      pages between two updates of the classifier
 //	domain.queue.fraction  Share      share of a generation that one host may fill
 //
-// Where the program leaves something open or gets it wrong we follow PAPERS.md, whose rows are
-// named in the comments.
+// If the program leaves something open or is wrong, we follow PAPERS.md. The comments name the rows
+// of its table.
 
 import (
 	"container/heap"
@@ -41,25 +41,25 @@ type anthelion struct {
 
 	Value   string  // how hosts are valued
 	Lambda  float64 // λ
-	Decay   int     // pulls; 0: none
-	Share   float64 // of a generation that one host may fill
+	Decay   int     // pulls after which λ is halved; 0: never
+	Share   float64 // share of a generation that one host may fill
 	Batch   int     // pages between two updates
-	Buckets int     // weights
+	Buckets int     // number of weights
 	Rate    float64 // learning rate
 
 	words linkWords
 	links linkStore
 
-	// The rest is derived from the outcomes of links.
+	// The following fields are derived from the outcomes of links.
 	hosts   hosts
 	record  []hostRecord // by host
 	pulls   int          // outcomes of links
 	learner logistic
-	batch   []labelled // examples not learned from yet
+	batch   []labelled // examples for the next update
 }
 
 type hostRecord struct {
-	good, bad int // pages
+	good, bad int // relevant and irrelevant pages
 	right     int // pages that the classifier predicted correctly
 }
 
@@ -102,7 +102,7 @@ const (
 	byHolistic     = "holistic"
 )
 
-// prior is the parameter a of the holistic value, by which a host without pages is worth 1.
+// prior is the parameter a of the holistic value. With it, the value of a host without pages is 1.
 const prior = 1
 
 func newAnthelion() Strategy {
@@ -172,8 +172,8 @@ func (s *anthelion) family(place int) []feature {
 	return features
 }
 
-// addressTokens appends the runs of letters and digits in s, in lower case and of at least
-// three bytes. All digits are alike, and all numbers.
+// addressTokens appends the runs of letters and digits in s, in lower case. Digits in a run with
+// letters become 0, and every number becomes [NUMBER]; other runs need at least three bytes.
 func addressTokens(dst []feature, s string) []feature {
 	from := len(dst)
 	s = strings.ToLower(s)
@@ -218,8 +218,8 @@ func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// learn updates the host records and the classifier with the pages of this generation, whose
-// links are not needed any more.
+// learn updates the host records and the classifier with the pages of this generation. The features
+// of the links to these pages are not needed any more.
 func (s *anthelion) learn() {
 	defer s.links.drop(&s.memory)
 	s.hosts.fit(&s.web)
@@ -228,7 +228,7 @@ func (s *anthelion) learn() {
 	for at := s.firstPage; at < len(s.pages); at++ {
 		p := &s.pages[at]
 		if !s.links.has(p.node) {
-			continue // no link led to it
+			continue // no link led to this page
 		}
 		s.pulls++
 		host := &s.record[s.hosts.of[p.node]]
@@ -260,7 +260,7 @@ func (s *anthelion) learn() {
 type arm struct {
 	host   int32
 	links  bestLinks
-	pulled int // in this generation
+	pulled int // number of pulls in this generation
 }
 
 // A pulled link is a chosen link with the value of its host.
@@ -269,7 +269,7 @@ type pulled struct {
 	value float64
 }
 
-// pull chooses n links. A host fills at most its share, unless no other has links (row e).
+// pull chooses n links. A host fills more than its share only if no other host has links (row e).
 func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	if n == 0 {
 		return nil
@@ -277,7 +277,7 @@ func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	arms := s.arms()
 	most := max(1, int(math.Ceil(s.Share*float64(n))))
 	pulls := s.pulls
-	var full []*arm // have filled their share and have more links
+	var full []*arm // arms that have filled their share and have more links
 	for len(chosen) < n {
 		if len(arms) == 0 {
 			if arms, full, most = full, nil, n; len(arms) == 0 {
@@ -317,8 +317,8 @@ func (s *anthelion) arms() (arms []*arm) {
 	return arms
 }
 
-// choose picks a host: any, or the first one with the highest value (row a). The value of a host
-// picked at random is -1.
+// choose picks a host: a random host, or the first host with the highest value (row a). The value of
+// a host picked at random is -1.
 func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, value float64) {
 	if rng.Float64() < s.lambda(pulls) {
 		return rng.IntN(len(arms)), -1
@@ -434,7 +434,7 @@ type logistic struct {
 	squares []float64 // Σ g²
 }
 
-// fit allocates the weights, unless that is done.
+// fit allocates the weights if they are not allocated yet.
 func (l *logistic) fit(buckets int, rate float64) {
 	if l.weights == nil {
 		l.rate = rate

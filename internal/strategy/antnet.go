@@ -38,10 +38,10 @@ package strategy
 //
 // A link is unvisited until it is drawn. Then its score is frozen: it is L_d, the score "at the
 // time of selection". Pages that were not drawn, such as seeds and search results, have no
-// prediction and correct nothing.
+// prediction and correct no links.
 //
-// pagedepth is the shortest path known when the links of a page are read (row f); a shorter
-// one found later affects only pages that are read after that. A score changes only through
+// pagedepth is the length of the shortest path known when the links of a page are read (row f). A
+// shorter path found later affects only pages that are read afterwards. A score changes only through
 // another page and is never recomputed.
 
 import (
@@ -62,12 +62,12 @@ type antNet struct {
 	Beta, Gamma   float64
 	Delta         float64
 	DeltaMax      float64 // in standard deviations of the link scores (row d)
-	Levels        int     // how far up a correction reaches (row h)
+	Levels        int     // number of levels of parents that a correction reaches (row h)
 	Pressure      float64 // the exponent of a score on the wheel (row n)
 	Calibration   string  // how link scores are mapped to the scale of page scores (row a)
-	MutationEvery int     // generations
-	Keywords      int     // in a query
-	Compat        bool    // literally as in the paper (rows a, g, o)
+	MutationEvery int     // generations between two mutations
+	Keywords      int     // number of keywords in a query
+	Compat        bool    // follow the paper literally (rows a, g, o)
 
 	words []string // the topic's keywords, as the user wrote them
 
@@ -75,8 +75,8 @@ type antNet struct {
 	tops   column // by address: the highest linkscore3
 	gains  column // by page: sum of the corrections of its score (levels > 1)
 
-	spread      moments // of the link scores that F9 gave
-	differences moments // of |difference|
+	spread      moments // moments of the link scores after F9
+	differences moments // moments of |difference|
 	kappa       ratio
 	recent      pairs // the last maxPredictions, if the calibration is isotonic
 	issued      queryLog
@@ -98,13 +98,13 @@ const (
 	kappaDecay = 0.99
 	// minCompared is the number of pages compared before corrections begin (row b).
 	minCompared = 10
-	// minShare of the mean link score is the minimum link score (row e).
+	// minShare times the mean link score is the minimum link score (row e).
 	minShare = 1e-6
 	// maxPredictions is the number of pages used by the isotonic calibration.
 	maxPredictions = 500
 	// maxReach is the maximum number of links that one correction visits, and the maximum
-	// number that it follows to parents on each level. It bounds the time of a correction
-	// where all pages link to each other.
+	// number of links that it follows to parents on each level. It limits the time of a
+	// correction if all pages link to each other.
 	maxReach = 1 << 18
 	// queryDraws is the number of attempts to draw a new query.
 	queryDraws = 32
@@ -182,7 +182,7 @@ func (s *antNet) retries(rec *wire.Record) bool {
 // read scores the links of the page at place: F7 to F9.
 func (s *antNet) read(rec *wire.Record, place int) {
 	p := s.pages[place]
-	around := map[graph.ID]float64{} // linkscore1; of a link that occurs twice, the higher
+	around := map[graph.ID]float64{} // linkscore1; the higher one if a link occurs twice
 	for id, link := range s.linksOn(rec, place) {
 		around[id] = max(around[id], min(link.Score.Or(0), highestScore))
 	}
@@ -193,16 +193,16 @@ func (s *antNet) read(rec *wire.Record, place int) {
 	}
 }
 
-// linkScore3 is F7 and F8, for a link on a page of that score and depth.
+// linkScore3 is F7 and F8, for a link on a page with the given score and depth.
 func (s *antNet) linkScore3(pageScore, linkScore1 float64, depth int) float64 {
 	linkScore2 := pageScore + float64(s.Beta*linkScore1)
 	pageDepth := float64(max(0, depth)) + 1 // row f
 	return float64(linkScore2 * (1 + 1/pageDepth))
 }
 
-// addParent is F9: another page that links to id gives it linkScore3. If more than two pages
-// link to id, the result of the paper's formula depends on their order. Ours is the maximum of
-// their scores plus γ times the sum of the others, in any order (row g): if linkScore3 exceeds
+// addParent is F9: linkScore3 is the score of id on another page that links to id. If more than two
+// pages link to id, the result of the paper's formula depends on their order. Ours is the maximum of
+// the scores plus γ times the sum of the other scores, in any order (row g): if linkScore3 exceeds
 // the old maximum the score grows by the excess, and in any case by γ times the smaller of
 // linkScore3 and the old maximum. A new link has old = 0 and gets linkScore3 in both formulas.
 func (s *antNet) addParent(id graph.ID, linkScore3 float64) {
@@ -236,8 +236,8 @@ func (s *antNet) compare(p page) {
 }
 
 // correct changes the scores of the links on the pages that link to p. With more than one
-// level it also changes those on the pages that link to these pages, and so on; the change on
-// each level is δ times that on the level before (row h). With more than one level the scores
+// level it also changes the links on the pages that link to these pages, and so on; the change on
+// each level is δ times the change on the level before (row h). With more than one level the scores
 // of the pages themselves change too, for later comparisons.
 //
 // A link on several of these pages changes once for each of them, as printed (row p).
@@ -336,7 +336,7 @@ func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	return func(link float64) float64 { return float64(kappa * link) }, s.kappa.link > 0
 }
 
-// units returns the page score that a link score of 1 stands for. It is 0 if no page has had a
+// units returns the page score that corresponds to a link score of 1. It is 0 if no page has had a
 // score yet; then every step is limited to Δmax.
 func (s *antNet) units() float64 {
 	if s.calibration() == calibrateNone {
@@ -379,8 +379,8 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 }
 
 // wheel returns the unvisited links, by address, weighted by their scores. If no link has a
-// score, all weigh the same. Scores are divided by the mean before the pressure is applied, so
-// that they neither vanish nor overflow.
+// score, all have the same weight. Scores are divided by the mean before the pressure is applied, to
+// prevent underflow and overflow.
 func (s *antNet) wheel() *genetic.Wheel {
 	weights := make([]float64, s.web.Len())
 	least := s.minScore()
@@ -397,9 +397,8 @@ func (s *antNet) wheel() *genetic.Wheel {
 	return genetic.NewWheel(weights)
 }
 
-// link returns a proposal to fetch id. It was found on the first fetched page that links to
-// id; its depth is that of the shortest path, and its parents are all pages that link to it,
-// up to maxParents.
+// link returns a proposal to fetch id. Via is the first fetched page that links to id, the depth is
+// the depth of the shortest path, and the parents are the pages that link to id, up to maxParents.
 func (s *antNet) link(id graph.ID) Address {
 	var a Address
 	for parent := range s.web.Parents(id) {
@@ -421,15 +420,15 @@ func (s *antNet) link(id graph.ID) Address {
 	return a
 }
 
-// nextPriority returns the priority of the next proposal, which is lower than all before.
+// nextPriority returns the priority of the next proposal, which is lower than all earlier priorities.
 func (s *antNet) nextPriority() float64 {
 	s.turns++
 	return -float64(s.turns)
 }
 
-// query returns keywords drawn uniformly, in the order of the topic, or "" if there are none
-// left to ask. A query is not repeated, because it would find nothing new at the same cost,
-// unless Compat is set (row o).
+// query returns keywords drawn uniformly, in the order of the topic, or "" if it found no new query.
+// A query would find nothing new at the same cost if it was repeated; only with Compat it may be
+// repeated (row o).
 func (s *antNet) query(rng *rand.Rand) string {
 	for range queryDraws {
 		query := drawQuery(rng, s.words, s.Keywords)
@@ -465,7 +464,7 @@ func (m *moments) code(c *codec) {
 	c.check(m.n >= 0 && m.mean >= 0 && m.squares >= 0)
 }
 
-// A prediction is the score of a link, and of the page that was fetched for it.
+// A prediction is the score of a link, and the score of the page that was fetched for it.
 type prediction struct{ link, page float64 }
 
 // pairs holds the latest predictions.
@@ -515,7 +514,7 @@ func (k *ratio) value() float64 {
 
 // isotonic returns the monotone step function with the least squared error (pool adjacent
 // violators: M. Ayer et al., Annals of Mathematical Statistics 26(4), 1955). Below the first
-// step it has the value of that step.
+// step it has the value of the first step.
 func isotonic(pairs []prediction) func(link float64) float64 {
 	type step struct {
 		from, sum, n float64

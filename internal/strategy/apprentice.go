@@ -1,13 +1,13 @@
 package strategy
 
 // This file implements an apprentice: a classifier of links that is trained online, by the
-// pages that the links have led to. The idea is that of
+// pages that the links have led to. The idea is from
 //
 //	S. Chakrabarti, K. Punera and M. Subramanyam, "Accelerated focused crawling
 //	through online relevance feedback", WWW 2002, pp. 148–159,
 //
-// in which a critic, who reads pages, teaches an apprentice, who reads links. The algorithm is
-// that of ACHE,
+// in which a critic, which reads pages, teaches an apprentice, which reads links. The algorithm is
+// from ACHE,
 //
 //	L. Barbosa and J. Freire, "An adaptive crawler for locating hidden-web entry
 //	points", WWW 2007, pp. 441–450,
@@ -24,8 +24,8 @@ package strategy
 //	C                       Cost              of the support vector machine
 //	LinkClassifierBaseline  parentScore       before the first training
 //
-// Where the program leaves something open or gets it wrong we follow PAPERS.md, whose rows are
-// named in the comments.
+// If the program leaves something open or is wrong, we follow PAPERS.md. The comments name the rows
+// of its table.
 
 import (
 	"cmp"
@@ -59,11 +59,11 @@ type apprentice struct {
 // A sample is a uniform sample of the examples of one kind.
 type sample struct {
 	links [][]feature
-	seen  int // examples that it was drawn from
+	seen  int // number of examples from which the sample was drawn
 }
 
-// An example is a link that led to a page, and its slot in the sample; 0 if it was not
-// sampled.
+// An example is a link that led to a page, and its slot in the sample. The slot is 0 if the link
+// was not sampled.
 type example struct{ page, slot int }
 
 // A linkModel estimates the probability that a link leads to a relevant page. The zero value
@@ -125,7 +125,7 @@ func (s *apprentice) Visit(rec *wire.Record) {
 }
 
 // Breed proposes the links with the highest probability of a relevant page (row a) or, before the
-// first training, those on the pages with the highest scores.
+// first training, the links on the pages with the highest scores.
 func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	s.learn(rng)
@@ -185,7 +185,7 @@ func (s *apprentice) kind(place int) *sample {
 	return &s.kinds[0]
 }
 
-// draw returns the slot of one more example: a new one, that of another example, or 0
+// draw returns the slot of one more example: a new slot, the slot of an example to be replaced, or 0
 // (reservoir sampling; Vitter 1985, algorithm R).
 func (k *sample) draw(size int, rng *rand.Rand) (slot int) {
 	if len(k.links) < size {

@@ -1,7 +1,7 @@
 package strategy
 
 // This file implements naive best-first search (similarity ordering of Cho, Garcia-Molina and
-// Page 1998; the crawler of that name in Menczer, Pant and Srinivasan 2004): a link is worth
+// Page 1998; the crawler with this name in Menczer, Pant and Srinivasan 2004): the value of a link is
 // the similarity of the page that contains it,
 //
 //	priority(link) = max over pages p with the link of sim(T, p)
@@ -18,7 +18,7 @@ package strategy
 //
 // With generations of n pages it is Best-N-First of the same authors: the n best links are
 // fetched before the order changes (bestn.go implements that for any generation size). Ties
-// are broken by address; in the sources the older link goes first (decision 4).
+// are broken by address; in the sources the older link is first (decision 4).
 
 import (
 	"math/rand/v2"
@@ -32,7 +32,7 @@ type bestFirst struct {
 
 	Anchor bool // use the words of the link
 
-	worth  column          // value of an address: that of its best link
+	worth  column          // value of an address: the value of its best link
 	raised map[graph.ID]at // addresses whose value rose in this generation
 }
 
@@ -88,7 +88,7 @@ func (s *bestFirst) Breed(int, *rand.Rand) (next []Address) {
 	return next
 }
 
-// propose returns a proposal to fetch id, unless its last proposal still holds.
+// propose returns a proposal to fetch id. ok is false if the last proposal is still valid.
 func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 	if s.Anchor {
 		link, raised := s.raised[id]

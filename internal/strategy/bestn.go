@@ -11,14 +11,14 @@ package strategy
 //	MAX_BUFFER  Buffer    capacity of the waitlist; the lowest links are evicted
 //	frontier    waitlist  links from which the next batch is chosen
 //	            batch     links that are being fetched, best first
-//	sim(T, p)   score     a link is worth the score of its best page
+//	sim(T, p)   score     value of a link: the score of its best page
 //
 // A batch larger than a generation is fetched over several generations. The next batch is
 // chosen when all links of the last one were fetched or have failed; until then only the
 // waitlist grows.
 //
 // An evicted link returns when another page links to it. The papers' crawls end before their
-// frontier is empty; where ours would end, evicted links refill the waitlist (operator
+// frontier is empty. If ours runs out of links, evicted links refill the waitlist (operator
 // restart).
 
 import (
@@ -76,7 +76,8 @@ func (s *bestN) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// buffer adds the new links to the waitlist and evicts the lowest if there are too many.
+// buffer adds the new links to the waitlist. If there are too many, it evicts the links with the
+// lowest scores.
 func (s *bestN) buffer() {
 	s.waitlist.ids = slices.DeleteFunc(s.waitlist.ids, func(id graph.ID) bool { return !s.isFree(id) })
 	listed := make([]bool, s.web.Len())
@@ -109,7 +110,7 @@ func (s *bestN) refill() {
 	s.waitlist.ids = slices.Delete(s.waitlist.ids, 0, n)
 }
 
-// sort sorts ids by score, best first; equals by discovery.
+// sort sorts ids by score, best first. Equal scores are in the order of discovery.
 func (s *bestN) sort(ids []graph.ID) {
 	slices.SortFunc(ids, func(a, b graph.ID) int {
 		return cmp.Or(cmp.Compare(s.linkedScore(b), s.linkedScore(a)), cmp.Compare(a, b))

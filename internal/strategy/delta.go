@@ -8,22 +8,22 @@ import (
 	"spoor/internal/graph"
 )
 
-// A codec encodes a delta, or decodes one. Its methods append their argument to the delta, or
-// set it to what the delta has there, so that one function describes both directions. After
-// an error, everything decoded is zero.
+// A codec encodes or decodes a delta. Its methods append their argument to the delta, or set it to
+// the next value in the delta, so that one function describes both directions. After an error, all
+// decoded values are zero.
 type codec struct {
-	b       []byte // what was written, or what is left to read
+	b       []byte // the bytes written, or the bytes still to read
 	reading bool
 	bad     bool
-	web     *graph.Graph // which the IDs in a delta refer to
+	web     *graph.Graph // the graph to which the IDs in a delta refer
 }
 
-// A part is state of a strategy that is saved as its changes: code encodes the changes since
-// the last delta, or decodes and applies them.
+// A part is a part of a strategy's state whose changes are saved: code encodes the changes since the
+// last delta, or decodes and applies them.
 type part interface{ code(c *codec) }
 
-// check marks a delta that is being read as damaged unless ok is set. It reports whether a
-// delta is being read and is sound so far.
+// check marks the delta as damaged if a delta is being read and ok is false. It reports whether a
+// delta is being read and was valid so far.
 func (c *codec) check(ok bool) (restoring bool) {
 	if c.reading && !ok {
 		c.b, c.bad = nil, true
@@ -75,7 +75,7 @@ func (c *codec) float(p *float64) {
 	}
 }
 
-// finite is float without NaN, infinities and huge values.
+// finite is like float, but rejects NaN, infinities and huge values.
 func (c *codec) finite(p *float64) {
 	c.float(p)
 	if c.check(math.Abs(*p) < 1e12); c.bad {
@@ -97,7 +97,7 @@ func integer[T ~int | ~int32 | ~uint16 | ~uint32 | ~uint64](c *codec, p *T) {
 	}
 }
 
-// index is integer for numbers below n.
+// index is like integer, for numbers below n.
 func (c *codec) index(p *int, n int) {
 	integer(c, p)
 	if c.check(0 <= *p && *p < n); c.bad {
@@ -105,7 +105,7 @@ func (c *codec) index(p *int, n int) {
 	}
 }
 
-// id is integer for addresses of the graph.
+// id is like integer, for addresses of the graph.
 func (c *codec) id(p *graph.ID) {
 	integer(c, p)
 	if c.check(int(*p) < c.web.Len()); c.bad {
@@ -144,8 +144,8 @@ func (c *codec) bits(p *[]bool, n int) {
 	}
 }
 
-// each writes items, preceded by their number, or reads items into items[:0]. item is called
-// for each, and must take at least a byte.
+// each writes items, preceded by their number, or reads items into items[:0]. It calls item for each
+// item; item must write or read at least one byte.
 func each[T any](c *codec, items []T, item func(*T)) []T {
 	n := len(items)
 	integer(c, &n)
@@ -164,7 +164,7 @@ func each[T any](c *codec, items []T, item func(*T)) []T {
 	return items
 }
 
-// graph writes or reads what was added to g since saved, and moves saved.
+// graph writes or reads the data added to g since saved, and updates saved.
 func (c *codec) graph(g *graph.Graph, saved *graph.Mark) {
 	if !c.reading {
 		c.b = g.AppendSince(c.b, *saved)
@@ -186,8 +186,8 @@ type counter int
 
 func (n *counter) code(c *codec) { integer(c, n) }
 
-// A list is a list of addresses that is saved as the length of the unchanged prefix and what
-// follows it.
+// A list is a list of addresses that is saved as the length of the unchanged prefix and the addresses
+// after this prefix.
 type list struct {
 	ids   []graph.ID
 	saved []graph.ID

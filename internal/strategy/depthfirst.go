@@ -2,10 +2,10 @@ package strategy
 
 // This file implements depth-first search: last in, first out over the discovery of
 // addresses. Addresses discovered on the page fetched last come first, in their order on that
-// page. An address is discovered once: unlike in a recursive search, a later link to it does
-// not move it.
+// page. An address is discovered once: unlike in a recursive search, a later link to an address does
+// not change its position.
 //
-// It ignores scores and is a baseline only.
+// The strategy ignores scores and is only a baseline.
 
 import (
 	"math/rand/v2"
@@ -18,7 +18,7 @@ type depthFirst struct{ memory }
 func newDepthFirst() Strategy { return new(depthFirst) }
 
 // Breed proposes every address discovered in this generation. IDs are numbered by discovery,
-// so those of later pages are higher; among those of one page, the first address gets the
+// so the IDs of later pages are higher. Of the addresses discovered on one page, the first gets the
 // highest ID as its priority.
 func (s *depthFirst) Breed(int, *rand.Rand) (next []Address) {
 	var found []graph.ID

@@ -6,7 +6,7 @@ package strategy
 //	Web: making client-based searching feasible", Computer Networks and ISDN
 //	Systems 27 (2), 1994, pp. 183–192,
 //
-// as the first author describes it on a page of his course. Links are fish in a list. On a
+// as described by the first author on a page of his course. Links are fish in a list. On a
 // relevant page the fish find food: many of its links go to the beginning of the list and
 // live for several more pages. Links of other pages go to the middle and die after a number of
 // pages without food. Links at the end of the list are fetched when nothing else is left.
@@ -18,11 +18,10 @@ package strategy
 //	depth      Depth   irrelevant pages in a row before a fish dies
 //	slow       Slow    a page that took longer is treated as one of depth 0
 //
-// The list is the frontier, and a position in it is a priority: to insert a link at the front
-// is to give it a higher priority than all before.
+// The list is the frontier, and a position in the list is a priority: a link inserted at the front
+// gets a higher priority than all earlier links.
 //
-// The rows that comments name are those of PAPERS.md, which lists what that description leaves
-// open.
+// Comments name rows of the table in PAPERS.md, which lists what the description leaves open.
 //
 // Relevance is boolean: the steering measure with its threshold.
 
@@ -44,7 +43,7 @@ type fish struct {
 	Slow    int
 
 	turns  int    // insertions so far
-	places column // position in the list: higher is nearer to the beginning; 0 is not in it
+	places column // position in the list: higher is nearer to the beginning; 0: not in the list
 	depths column // depth of an address in the list, plus one
 
 	offers offers
@@ -81,7 +80,7 @@ func (s *fish) Visit(rec *wire.Record) {
 	}
 	p := &s.pages[place]
 	depth := s.Depth
-	if in := s.depths.at(p.node); in > 0 { // else it is a seed
+	if in := s.depths.at(p.node); in > 0 { // otherwise the page is a seed
 		depth = int(in) - 1
 	}
 	if rec.FetchMS > int64(s.Slow) {
@@ -100,7 +99,7 @@ func (s *fish) Visit(rec *wire.Record) {
 	}
 	links := s.ordered(rec, place)
 	best = min(best, len(links))
-	for i := best - 1; i >= 0; i-- { // so that the first ends up in front, row d
+	for i := best - 1; i >= 0; i-- { // backwards, so that the first link is in front, row d
 		s.turns++
 		s.insert(links[i], place, lane+s.turns, child)
 	}
@@ -130,8 +129,8 @@ func (s *fish) ordered(rec *wire.Record, place int) []graph.ID {
 	return append(outside, inside...)
 }
 
-// insert moves id to the given place in the list unless its own is nearer to the beginning, and
-// raises its depth: row e.
+// insert moves id to the given place in the list, except if its present place is nearer to the
+// beginning, and raises its depth: row e.
 func (s *fish) insert(id graph.ID, page, place, depth int) {
 	s.depths.raise(id, float64(depth+1))
 	if float64(place) <= s.places.at(id) {

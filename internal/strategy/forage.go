@@ -1,22 +1,22 @@
 package strategy
 
 // This file is forage, a strategy of this project: a policy for links that is learned during the
-// crawl, from the pages that it has fetched. doc/results/forage.md has what it was chosen by, and
-// what each part is worth.
+// crawl, from the pages that were fetched. doc/results/forage.md describes why it was chosen, and
+// the contribution of each part.
 //
 //	forage.go            reading pages, choosing addresses
-//	forage_memory.go     what is remembered of pages and links
-//	forage_model.go      what is learned from it, when the crawl has grown by a twenty-fifth
-//	forage_signals.go    what the models say of a waiting address: thirteen signals
+//	forage_memory.go     the stored words of pages and links
+//	forage_model.go      models, fitted to the memory whenever the crawl has grown by a twenty-fifth
+//	forage_signals.go    thirteen signals of a waiting address, computed by the models
 //	forage_twins.go      which addresses lead to pages that are known
-//	forage_queries.go    what is asked, if there is a search
-//	forage_policy.go     their weights, which evolve, and the islands that compete
-//	forage_learn.go      what finished crawls teach the next one: a prior
+//	forage_queries.go    the queries, if there is a search
+//	forage_policy.go     the weights of the signals, which evolve, and the islands that compete
+//	forage_learn.go      learning a prior from finished crawls
 //	forage_prior.go      starting from a prior
-//	package relevance    how relevant a page is
-//	package ridge        how links are judged by their words
+//	package relevance    the relevance of a page
+//	package ridge        the value of a link, predicted from its words
 //
-// Nothing of it sees a label.
+// No part of it uses labels.
 
 import (
 	"math/rand/v2"
@@ -33,22 +33,22 @@ type forage struct {
 	Window  int  // the smallest generation
 	Evolve  bool // whether the weights evolve
 	Islands bool // whether a plain policy competes
-	Queries bool // whether a search is asked
+	Queries bool // whether queries are emitted
 
 	foraged
 	policy
 	asking
-	at    extent       // the crawl when the models were fitted last
-	model *forageModel // nil until it is fitted, and after a restoration
+	at    extent       // extent of the crawl when the models were last fitted
+	model *forageModel // nil before the first fit, and after a restoration
 	links linkFeatures
 	twins twins
 	prior foragePrior
 
 	// Of stems, by the topic file.
-	common     map[string]float64 // the share of the background's documents that have it
-	classifier map[string]float64 // its weight, if the topic has examples
+	common     map[string]float64 // share of the background documents that contain the stem
+	classifier map[string]float64 // weight of the stem, if the topic has examples
 
-	language, stemmer string // of the topic
+	language, stemmer string // language and stemmer of the topic
 }
 
 // An extent is the size of the crawl at some time.
@@ -90,7 +90,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 			s.query.Terms, s.query.Weights = append(s.query.Terms, term), append(s.query.Weights, k.Weight)
 		}
 	}
-	words, err := t.Analyzer() // of its own: the background has many words that no page has
+	words, err := t.Analyzer() // a separate one: the background has many words that no page has
 	if err != nil {
 		return err
 	}
@@ -102,24 +102,24 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 			s.classifier[f.Name] = f.Weight
 		}
 	}
-	if fresh { // a restored state need not name them
+	if fresh { // deltas omit the terms of the query: aim adds them again
 		s.terms.saved = len(s.terms.names)
 	}
 	return nil
 }
 
-// Visit remembers a page.
+// Visit stores a page.
 func (s *forage) Visit(rec *wire.Record) {
 	if place, ok := s.visitNew(rec); ok {
 		s.foraged.learn(rec, place, s.linksOn(rec, place))
 		if s.Queries {
-			s.hear(rec, place)
+			s.storeTitle(rec, place)
 		}
 	}
 }
 
 // Breed proposes the waiting addresses that the islands choose. The first generations are small,
-// because what they find out is worth more than speed.
+// because their information is more important than speed.
 func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := min(s.startBreed(n), max(s.Window, len(s.pages)/10))
 	s.learn(rng)
@@ -152,12 +152,12 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// maxWaiting is the number of waiting addresses that are weighed. If there are more, it is those
-// with the most relevant parents.
+// maxWaiting is the largest number of waiting addresses whose signals are computed. If more
+// addresses wait, the addresses with the most relevant parents are chosen.
 const maxWaiting = 8000
 
 // waiting returns the addresses to choose from, with their signals, in the order of their discovery.
-// Those of pages that seem to be known wait until there are no others.
+// It includes addresses of pages that are probably known only if there are no others.
 func (s *forage) waiting() *waitingLinks {
 	w := new(waitingLinks)
 	s.countTwins()
@@ -180,7 +180,7 @@ func (s *forage) waiting() *waitingLinks {
 	if len(w.ids) == 0 {
 		w.ids = repeats
 	}
-	if len(w.ids) == 0 { // all that were waiting at the last fit are fetched, but those left out
+	if len(w.ids) == 0 { // all addresses of the last fit are fetched, but that fit omitted some
 		w.ids = slices.Collect(s.freeAddresses())
 	}
 	w.ids = s.likeliest(w.ids, len(s.pages))
@@ -188,8 +188,8 @@ func (s *forage) waiting() *waitingLinks {
 	return w
 }
 
-// likeliest returns at most maxWaiting of ids, those whose most relevant parent among the pages
-// before the place end is the most relevant, in the order of their discovery.
+// likeliest returns at most maxWaiting of ids, in the order of their discovery. It chooses the ids
+// with the most relevant best parent. Only parents before the place end are considered.
 func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
 	if len(ids) <= maxWaiting {
 		return ids
@@ -207,7 +207,7 @@ func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
 	return chosen
 }
 
-// code encodes or decodes when the models were fitted. They are fitted again when they are needed.
+// code encodes or decodes the extent of the last fit. The models are fitted again when needed.
 func (s *forage) code(c *codec) {
 	integer(c, &s.at.pages)
 	integer(c, &s.at.aliases)

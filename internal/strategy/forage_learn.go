@@ -1,8 +1,8 @@
 package strategy
 
-// This file makes a prior of finished crawls. Of each, the models are fitted to all of its pages, with
-// its own estimates of relevance and without any prior. What several webs have in common of the weights,
-// by ridge.Pool, is the prior.
+// This file learns a prior from finished crawls. For each crawl, the models are fitted to all of its
+// pages, with the crawl's own estimates of relevance and without a prior. The prior is the part of the
+// weights that several webs have in common, computed by ridge.Pool.
 
 import (
 	"cmp"
@@ -16,18 +16,17 @@ import (
 	"spoor/internal/ridge"
 )
 
-// maxPooled is the number of words of a list in the priors that are made.
+// maxPooled is the largest number of words in a list of a learned prior.
 const maxPooled = 5000
 
-// A Learner makes a prior of finished crawls. The zero value has none yet.
+// A Learner learns a prior from finished crawls. The zero value has no crawls.
 type Learner struct {
 	language, stemmer string
 	pages             int
 	found             []*findings
 }
 
-// Add adds a crawl: its strategy, as it is restored from the journal. The strategy must not be used any
-// more.
+// Add adds a crawl. run is its strategy, restored from the journal; it must not be used afterwards.
 func (l *Learner) Add(run Strategy) error {
 	s, ok := run.(*forage)
 	switch {
@@ -44,8 +43,8 @@ func (l *Learner) Add(run Strategy) error {
 	return nil
 }
 
-// Prior returns what the crawls of different webs have in common, or if all are of one web, those with
-// different queries.
+// Prior returns a prior from what the crawls of different webs have in common. If all crawls are of
+// one web, it uses what the crawls with different queries have in common.
 func (l *Learner) Prior() (*Prior, error) {
 	webs := grouped(l.found, sameWeb)
 	groups := webs
@@ -69,14 +68,14 @@ func (l *Learner) Prior() (*Prior, error) {
 	return p, p.check()
 }
 
-// findings is what a crawl has found out, with the hosts where.
+// findings holds the estimates of a crawl, its query and its hosts.
 type findings struct {
-	query string             // its stems
-	hosts map[string]float64 // share of the pages
+	query string             // stems of the query
+	hosts map[string]float64 // by host: its share of the pages
 	lists [findingLists]map[priorWord]ridge.Estimate
 }
 
-// findingSignals is the list of the signals: how far their weights are from firstWeights.
+// findingSignals is the list of the signals: the differences of their weights from firstWeights.
 const (
 	findingSignals = priorLists
 	findingLists   = priorLists + 1
@@ -107,8 +106,9 @@ func (s *forage) findings() *findings {
 	return f
 }
 
-// estimates returns the weights of a model by words. Those of the query are omitted, because the next
-// crawl has another. precision is that of the fit, kinds what indexes of features are multiples of.
+// estimates returns the weights of a model by words. Words of the query are omitted, because the next
+// crawl has another query. precision is the precision of the fit. The index of a feature is the number
+// of its word times kinds, plus its kind.
 func (s *forage) estimates(m ridge.Model, d *ridge.Design, precision float64, kinds int, names []string) map[priorWord]ridge.Estimate {
 	list := map[priorWord]ridge.Estimate{}
 	for k, evidence := range d.Evidence() {
@@ -129,8 +129,9 @@ func (s *forage) estimates(m ridge.Model, d *ridge.Design, precision float64, ki
 	return list
 }
 
-// signalEstimates returns how far the weights of signals that best predict the outcomes of decisions are
-// from firstWeights, by ridge regression. Outcomes are in units in which the first weights would fit.
+// signalEstimates fits, by ridge regression, the weights of signals that best predict the outcomes of
+// decisions, and returns their differences from firstWeights. Outcomes are scaled so that the first
+// weights fit best.
 func (s *forage) signalEstimates() map[priorWord]ridge.Estimate {
 	log := s.logged()
 	if len(log) < fewestDecisions {
@@ -183,7 +184,7 @@ func (s *forage) signalEstimates() map[priorWord]ridge.Estimate {
 
 const signalPasses = 50
 
-// grouped returns crawls in groups: each is with the first one that is the same.
+// grouped returns crawls in groups. A crawl is in the group of the first crawl that is the same.
 func grouped(found []*findings, same func(a, b *findings) bool) (groups [][]*findings) {
 	for _, f := range found {
 		i := slices.IndexFunc(groups, func(g []*findings) bool { return same(f, g[0]) })
@@ -199,7 +200,7 @@ func grouped(found []*findings, same func(a, b *findings) bool) (groups [][]*fin
 // sameWeb reports whether two crawls have more than half of their pages on the same hosts, host by host.
 func sameWeb(a, b *findings) bool { return overlap(a.hosts, b.hosts) > 0.5 }
 
-// overlap returns what two distributions have in common, in [0, 1].
+// overlap returns the common part of two distributions, in [0, 1].
 func overlap(a, b map[string]float64) (sum float64) {
 	for _, host := range slices.Sorted(maps.Keys(a)) {
 		sum += min(a[host], b[host])
@@ -207,8 +208,8 @@ func overlap(a, b map[string]float64) (sum float64) {
 	return sum
 }
 
-// pooled returns a list of the prior: the words that several groups have. The estimates of a group are the
-// means of those of its crawls. Words of each place are pooled for themselves.
+// pooled returns a list of the prior: the words that several groups have. The estimates of a group are
+// the means of the estimates of its crawls. The words of each place are pooled separately.
 func pooled(groups [][]*findings, list int) []Learned {
 	byWord := map[priorWord][]ridge.Estimate{}
 	for _, group := range groups {

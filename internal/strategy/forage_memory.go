@@ -1,8 +1,7 @@
 package strategy
 
-// This file is what forage remembers of the pages that a crawl has fetched: their words, and the
-// words of their links. Words, tag paths and directories are numbered in the order of their
-// appearance.
+// This file stores the words of the pages that a crawl has fetched, and the words of their links.
+// Words, tag paths and directories are numbered in the order of their appearance.
 
 import (
 	"slices"
@@ -15,18 +14,18 @@ import (
 	"spoor/internal/wire"
 )
 
-// Bounds of what is remembered. They are above what people write.
+// Limits of the stored data. They are above the sizes of normal pages.
 const (
-	maxTerms        = 1 << 20 // stems; others are ignored
+	maxTerms        = 1 << 20 // stems; further stems are ignored
 	maxTagPaths     = 1 << 16
 	maxDirectories  = 1 << 20
 	readPage        = 1 << 20 // bytes
-	maxPageTerms    = 4096    // different ones of a page
+	maxPageTerms    = 4096    // different terms of a page
 	maxTitleTerms   = 32
 	maxPageLinks    = 10_000
 	maxAnchorTerms  = 24
 	maxContextTerms = 24
-	contextParents  = 3 // pages whose context of a link is kept
+	contextParents  = 3 // pages linking to an address whose text around the link is kept
 	maxURLTerms     = 32
 	maxLevels       = 6   // directories of an address
 	readTagPath     = 256 // bytes
@@ -72,34 +71,35 @@ func (v *vocabulary) code(c *codec) {
 type forageDoc struct {
 	relevance.Page
 	title []int32
-	arcs  [2]int32 // its links are arcs[arcs[0]:arcs[1]]
+	arcs  [2]int32 // the links of the page are foraged.arcs[arcs[0]:arcs[1]]
 }
 
-// An arc is a link of a page: the first to its target, with the anchors of all.
+// An arc is the first link of a page to a target, with the anchors of all links of the page to this
+// target.
 type arc struct {
 	from int32 // the place of the page
 	to   graph.ID
 	next int32 // the next arc with the same target, plus one
-	path int32 // its tag path
+	path int32 // tag path of the link
 	at   uint32
-	// Its words are words[at:at+anchor], and those around it the following ones.
+	// The words of the anchor are words[at:at+anchor]; the words around the link follow them.
 	anchor, context uint8
 }
 
-// foraged is what is remembered.
+// foraged holds the stored pages and links.
 type foraged struct {
 	terms, paths vocabulary
-	docs         []forageDoc // by place; pages that failed are empty
+	docs         []forageDoc // by place; empty for pages that failed
 	arcs         []arc
-	words        []int32 // of arcs
-	first, last  []int32 // by graph.ID: the first and last arc that leads there, plus one
-	parents      []int32 // by graph.ID: how many do
+	words        []int32 // words of all arcs
+	first, last  []int32 // by graph.ID: the first and the last arc to this address, plus one
+	parents      []int32 // by graph.ID: number of arcs to this address
 	savedDocs    int
 
 	// Derived.
 	analyzer  *text.Analyzer
 	query     relevance.Query
-	termOf    []int32   // by term of the analyzer: the number of its stem plus two
+	termOf    []int32   // by term of the analyzer: number of its stem plus two
 	urlTerms  [][]int32 // by graph.ID, for targets of arcs
 	directory []int32   // by graph.ID: its innermost directory
 	directories
@@ -131,7 +131,7 @@ func (f *foraged) append(dst []int32, s string, limit int) []int32 {
 	return dst
 }
 
-// learn remembers the page rec at place, whose links are links.
+// learn stores the page rec at place, and its links.
 func (f *foraged) learn(rec *wire.Record, place int, links func(func(graph.ID, *wire.Link) bool)) {
 	before := f.analyzer.Len()
 	if f.analyzer.Trim(); f.analyzer.Len() < before {
@@ -169,7 +169,7 @@ func (f *foraged) bag(d *forageDoc, words []int32) {
 	f.match(d)
 }
 
-// match sets the counts of the query's terms, which count three times in the title.
+// match sets the counts of the query terms. Occurrences in the title are counted three times.
 func (f *foraged) match(d *forageDoc) {
 	d.Query = make([]int32, len(f.query.Terms))
 	for _, c := range d.Counts {
@@ -184,7 +184,7 @@ func (f *foraged) match(d *forageDoc) {
 	}
 }
 
-// link remembers the links of the page at place.
+// link stores the links of the page at place.
 func (f *foraged) link(place int, links func(func(graph.ID, *wire.Link) bool)) {
 	type found struct {
 		to      graph.ID
@@ -218,7 +218,7 @@ func (f *foraged) link(place int, links func(func(graph.ID, *wire.Link) bool)) {
 	}
 }
 
-// fit makes room for an address.
+// fit extends the lists by graph.ID to an address.
 func (f *foraged) fit(id graph.ID) {
 	n := int(id) + 1
 	f.first, f.last, f.parents, f.urlTerms = grown(f.first, n), grown(f.last, n), grown(f.parents, n), grown(f.urlTerms, n)
@@ -245,8 +245,7 @@ func (f *foraged) contextOf(a *arc) []int32 {
 	return f.words[at : at+uint32(a.context)]
 }
 
-// into yields the arcs that lead to id, in the order of their pages, those before the page at
-// place end.
+// into yields the arcs to id from pages before the place end, in the order of the pages.
 func (f *foraged) into(id graph.ID, end int) func(func(*arc) bool) {
 	return func(yield func(*arc) bool) {
 		if int(id) >= len(f.first) {
@@ -260,7 +259,7 @@ func (f *foraged) into(id graph.ID, end int) func(func(*arc) bool) {
 	}
 }
 
-// Words of an address that are no words.
+// Terms that mark parts of an address that are not words.
 const (
 	hasNumber = "\x00number"
 	hasTilde  = "\x00tilde"
@@ -300,7 +299,7 @@ func (f *foraged) address(url string) []int32 {
 // directories numbers the directories of addresses: host, host/d1, host/d1/d2, …
 type directories struct {
 	of    vocabulary
-	outer []int32 // by directory: the one that it is in, or -1
+	outer []int32 // by directory: the directory that contains it, or -1
 }
 
 // fitDirectories adds the addresses that are new to the graph.
@@ -310,7 +309,8 @@ func (f *foraged) fitDirectories(web *graph.Graph) {
 	}
 }
 
-// innermost returns the directory of an address, which is numbered with those that it is in.
+// innermost returns the directory of an address. It numbers this directory and all directories that
+// contain it.
 func (f *foraged) innermost(url string) (dir int32) {
 	_, path, _ := strings.Cut(url, "://")
 	path, _, _ = strings.Cut(path, "?")

@@ -11,54 +11,54 @@ import (
 	"spoor/internal/ridge"
 )
 
-// A forageModel is what is learned from the pages of an extent, and what follows from it for the
-// pages since.
+// A forageModel holds the models fitted to the pages of an extent, and their results for these and
+// for newer pages.
 type forageModel struct {
-	places  []int32    // by graph.ID: the place of its page plus one, at the extent; later ones are added
-	waiting []graph.ID // at the extent, at most maxWaiting
-	known   int        // pages that are included in what follows
-	alias   int        // and aliases
+	places  []int32    // by graph.ID: the place of its page plus one, at the extent; newer pages are added
+	waiting []graph.ID // waiting addresses at the extent, at most maxWaiting
+	known   int        // number of pages that are included in the fields below
+	alias   int        // number of aliases that are included
 
 	pages     *relevance.Model
-	asked     []float64 // by term of the query: its weight; the mean of all is 1
+	asked     []float64 // by term of the query: its weight; the mean weight is 1
 	relevance []float64 // by place
-	spread    []float64 // by graph.ID; addresses discovered later have none
+	spread    []float64 // by graph.ID; addresses discovered after the extent have no value
 
-	harvest, taken []float64 // by place: the relevance of the fetched pages that it links to, and their number
-	promise        []float64 // by place: what pages of its kind link to, above the level
-	inDir, ofDir   []float64 // by directory: the relevance of its pages, and their number
+	harvest, taken []float64 // by place: total relevance and number of the fetched pages that the page links to
+	promise        []float64 // by place: predicted relevance, above the level, of pages that this kind of page links to
+	inDir, ofDir   []float64 // by directory: total relevance and number of its pages
 
-	kinds      ridge.Model // which pages lead to relevant ones
-	words, hub ridge.Model // which links do, and which lead to pages that do
-	links      map[graph.ID]heldWords
+	kinds      ridge.Model // which pages link to relevant pages
+	words, hub ridge.Model // which links lead to relevant pages; which lead to pages that link to relevant pages
+	links      map[graph.ID]cachedWords
 	hubLevel   float64   // mean hub value
-	outcome    []float64 // by place: what fetching it was worth
+	outcome    []float64 // by place: value of having fetched the page
 
-	expected [priorLists]int // features of the prior that the models have
+	expected [priorLists]int // number of features of the prior that are in the models
 }
 
 const (
-	mostExamples   = 5000 // that a model is fitted to
+	mostExamples   = 5000 // examples to which a model is fitted
 	mostSeeds      = 100
-	shrinkSiblings = 2.0 // pages that the prior of a harvest counts as
+	shrinkSiblings = 2.0 // weight of the prior of a harvest, in pages
 	shrinkParents  = 0.5
 	shrinkFolders  = 4.0
 	spreadShare    = 0.8 // α
 	spreadRounds   = 8
-	titleWeight    = 0.4 // of a title's word among the features of a page
+	titleWeight    = 0.4 // weight of a word of the title among the features of a page
 	hubHalf        = 3.0 // relevant links of a page whose hub value is one half
-	hubDiscount    = 0.7 // of links that wait
-	hubShare       = 0.5 // of the hub value in what fetching a page was worth
+	hubDiscount    = 0.7 // factor of the expected relevance of waiting links
+	hubShare       = 0.5 // share of the hub value in the outcome of a page
 	passes         = 6
-	linkPrecision  = 2.0 // of the weights of a link's features
-	kindPrecision  = 1.0 // of those of a page
+	linkPrecision  = 2.0 // precision of the weights of the features of links
+	kindPrecision  = 1.0 // precision of the weights of the features of pages
 )
 
-// level is the relevance of what is not relevant.
+// level returns the estimated relevance of irrelevant pages.
 func (m *forageModel) level() float64 { return m.pages.Level }
 
-// learn fits the models if the crawl has grown by a twenty-fifth, and brings what follows from them up
-// to date.
+// learn fits the models if the crawl has grown by a twenty-fifth, and computes their results for new
+// pages.
 func (s *forage) learn(rng *rand.Rand) {
 	s.fitDirectories(&s.web)
 	due := len(s.pages) > s.at.pages+s.at.pages/25
@@ -76,7 +76,7 @@ func (s *forage) learn(rng *rand.Rand) {
 
 // fitModels fits all models to the extent.
 func (s *forage) fitModels() {
-	m := &forageModel{places: make([]int32, s.web.Len()), relevance: make([]float64, s.at.pages), links: map[graph.ID]heldWords{}}
+	m := &forageModel{places: make([]int32, s.web.Len()), relevance: make([]float64, s.at.pages), links: map[graph.ID]cachedWords{}}
 	s.model = m
 	s.links.reset()
 	for ; m.known < s.at.pages; m.known++ {
@@ -100,9 +100,9 @@ func (s *forage) fitModels() {
 	m.waiting = s.likeliest(m.waiting, s.at.pages)
 }
 
-// latest returns which of n things a model is fitted to: all, or half of them the latest and half
-// at equal distances among the others.
-func latest(n int) (chosen []int) {
+// exampleIndexes returns the indexes of the examples, of n, to which a model is fitted: all or, if there
+// are too many, mostExamples of them: half are the latest, half at equal distances among the others.
+func exampleIndexes(n int) (chosen []int) {
 	if n <= mostExamples {
 		for i := range n {
 			chosen = append(chosen, i)
@@ -130,7 +130,7 @@ func (s *forage) doc(place int) *forageDoc {
 // fitRelevance fits the model of pages, and estimates the relevance of all.
 func (s *forage) fitRelevance(m *forageModel) {
 	var seeds, pages []relevance.Page
-	for _, place := range latest(s.at.pages) {
+	for _, place := range exampleIndexes(s.at.pages) {
 		d := s.doc(place)
 		switch {
 		case d == nil:
@@ -158,7 +158,7 @@ func (s *forage) fitRelevance(m *forageModel) {
 	}
 }
 
-// byTerm returns numbers of stems by term, nil if there are none.
+// byTerm returns the numbers of stems in a list by term, or nil if there are none.
 func (s *forage) byTerm(numbers map[string]float64) (list []float64) {
 	if len(numbers) == 0 {
 		return nil
@@ -196,7 +196,7 @@ func (m *forageModel) addToDirectories(s *forage, place int) {
 	}
 }
 
-// follow includes the pages that are newer than the extent in what was counted at the last fit.
+// follow adds the pages that are newer than the extent to the results of the last fit.
 func (s *forage) follow() {
 	m := s.model
 	s.expect(m)
@@ -230,7 +230,7 @@ func (s *forage) follow() {
 	}
 }
 
-// fitKinds fits which kind of page leads to relevant ones, by its words and those of its title.
+// fitKinds fits which kinds of pages link to relevant pages, by the words of text and title.
 func (s *forage) fitKinds(m *forageModel) {
 	design, targets := s.kindExamples(m)
 	m.kinds = design.Fit(targets, ridge.Options{Precision: kindPrecision, Passes: passes, Sparse: s.priors(m, priorKinds, s.kindWidth())})
@@ -241,11 +241,11 @@ func (s *forage) fitKinds(m *forageModel) {
 	}
 }
 
-// kindExamples returns the pages whose links were fetched, and the mean relevance of what each has led
-// to, above the level.
+// kindExamples returns the pages whose links were fetched and, as targets, the mean relevance, above
+// the level, of the pages that each links to.
 func (s *forage) kindExamples(m *forageModel) (design *ridge.Design, targets []float64) {
 	var examples []ridge.Example
-	for _, place := range latest(s.at.pages) {
+	for _, place := range exampleIndexes(s.at.pages) {
 		if d := s.doc(place); d != nil && m.taken[place] > 0 {
 			examples = append(examples, ridge.Example{Features: s.kind(m, d), Weight: m.taken[place] / (m.taken[place] + 2)})
 			targets = append(targets, m.harvest[place]/m.taken[place]-m.level())
@@ -262,10 +262,10 @@ const (
 	pageFeatureKinds
 )
 
-// kindWidth returns a number above the index of all features of pages.
+// kindWidth returns a number above all indexes of features of pages.
 func (s *forage) kindWidth() int { return pageFeatureKinds * len(s.terms.names) }
 
-// kind returns the features of a page: its terms, and those of its title.
+// kind returns the features of a page: the terms of the page, and the terms of its title.
 func (s *forage) kind(m *forageModel, d *forageDoc) (features []ridge.Feature) {
 	features = make([]ridge.Feature, 0, len(d.Counts)+len(d.title))
 	m.pages.Vector(&d.Page).Each(func(term int32, weight float64) {
@@ -307,11 +307,11 @@ func (s *forage) fitSpread(m *forageModel) {
 	m.spread = graph.Spread(&links, labels, spreadShare, spreadRounds)
 }
 
-// linkExamples returns the links of the pages that were fetched, as they were before, and the places of
-// these pages.
+// linkExamples returns, for the pages that were fetched, the links to each page as they were before
+// it was fetched, and the places of the pages.
 func (s *forage) linkExamples(m *forageModel) (design *ridge.Design, places []int) {
 	var examples []ridge.Example
-	for _, place := range latest(s.at.pages) {
+	for _, place := range exampleIndexes(s.at.pages) {
 		id := s.pages[place].node
 		if int(id) >= len(s.first) || s.first[id] == 0 || int(s.arcs[s.first[id]-1].from) >= place {
 			continue
@@ -323,7 +323,7 @@ func (s *forage) linkExamples(m *forageModel) (design *ridge.Design, places []in
 	return ridge.NewDesign(examples, s.featureWidth()), places
 }
 
-// fitLinks fits what links lead to.
+// fitLinks fits the models that predict the value of a link.
 func (s *forage) fitLinks(m *forageModel) {
 	design, places := s.linkExamples(m)
 	targets := make([]float64, len(places))
@@ -342,12 +342,13 @@ func (s *forage) fitLinks(m *forageModel) {
 	}
 }
 
-// hubs returns the hub values of the pages that models are fitted to: the relevance of what each has led
-// to and, as far as its links wait, may lead to. Others have the mean.
+// hubs returns the hub values of the pages that models are fitted to. The value depends on the
+// relevance of the linked pages that were fetched later, and on the expected relevance of waiting
+// links. Other pages get the mean hub value.
 func (s *forage) hubs(m *forageModel) []float64 {
 	values := make([]float64, s.at.pages)
 	expected := make([]float64, len(m.places)) // by graph.ID, of waiting links; 0: not yet computed
-	chosen := latest(s.at.pages)
+	chosen := exampleIndexes(s.at.pages)
 	for _, place := range chosen {
 		d := s.doc(place)
 		if d == nil {

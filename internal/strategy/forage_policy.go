@@ -1,7 +1,7 @@
 package strategy
 
-// This file is the policy of forage: the weights of the signals, a population of which evolves, and
-// the islands that share the addresses of a generation.
+// This file is the policy of forage: an evolving population of weights for the signals, and the
+// islands that share the addresses of a generation.
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"spoor/internal/graph"
 )
 
-// firstWeights are the weights before anything has evolved, without a prior.
+// firstWeights are the weights before the evolution, without a prior.
 var firstWeights = signalVector{
 	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
 	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,
@@ -23,7 +23,7 @@ var firstWeights = signalVector{
 // A policy is a population of weights, and the decisions by which it is evaluated.
 type policy struct {
 	initial    signalVector // the first weights
-	weights    signalVector // in use: the mean of the fittest
+	weights    signalVector // weights in use: the mean of the fittest genomes
 	population []genome
 	log        []decision // the latest proposals, in their order
 	savedLog   int
@@ -31,7 +31,8 @@ type policy struct {
 
 type genome []float64
 
-// A decision is a proposal: an address, its signals then, and the islands that would have chosen it.
+// A decision is a proposal: an address, its signals at that time, and the islands that would have
+// chosen it.
 type decision struct {
 	id      graph.ID
 	z       signalVector
@@ -41,16 +42,16 @@ type decision struct {
 // Constants of the evolution.
 const (
 	genomes         = 24
-	fewestDecisions = 40    // required to evolve
-	mostDecisions   = 2000  // kept in the log
-	evolutions      = 4     // per fit
-	deployed        = 6     // fittest genomes, whose mean is in use
-	firstDeviation  = 0.15  // of the first population around firstWeights
-	mutationRate    = 0.4   // of a weight
-	mutationStep    = 0.075 // standard deviation
+	fewestDecisions = 40    // decisions required for an evolution
+	mostDecisions   = 2000  // decisions kept in the log
+	evolutions      = 4     // evolutions per fit
+	deployed        = 6     // number of fittest genomes whose mean is used
+	firstDeviation  = 0.15  // standard deviation of the first population around firstWeights
+	mutationRate    = 0.4   // probability that a weight mutates
+	mutationStep    = 0.075 // standard deviation of a mutation
 	blendAlpha      = 0.25
 	outcomeDecay    = 0.99827 // weight of an outcome relative to the next one: half in 400
-	priorDecisions  = 50      // weight of firstWeights
+	priorDecisions  = 50      // weight of firstWeights, in decisions
 )
 
 // decided logs a proposal.
@@ -62,7 +63,7 @@ func (p *policy) decided(id graph.ID, z signalVector, islands uint8) {
 type answered struct {
 	*decision
 	place   int
-	outcome float64 // relevance above the level, and a share of the hub value
+	outcome float64 // relevance above the level, plus a share of the hub value
 }
 
 // logged returns the decisions whose pages were fetched before the last fit.
@@ -76,7 +77,7 @@ func (s *forage) logged() (list []answered) {
 	return list
 }
 
-// evolve lets the population evolve by the outcomes of the decisions.
+// evolve evolves the population by the outcomes of the decisions.
 func (p *policy) evolve(log []answered, rng *rand.Rand) {
 	if len(log) < fewestDecisions {
 		return
@@ -116,7 +117,7 @@ func (p *policy) evolve(log []answered, rng *rand.Rand) {
 	p.deploy(genetic.Truncate(fitness, deployed))
 }
 
-// rounded rounds a genome to what is saved of it.
+// rounded rounds a genome to the precision with which it is saved.
 func (g genome) rounded() genome {
 	for k := range g {
 		g[k] = float64(float32(g[k]))
@@ -134,9 +135,9 @@ func (p *policy) deploy(fittest []int) {
 	}
 }
 
-// fitnessOf returns how well weights would have ordered the decisions: the correlation of their
-// scores with the outcomes, weighted by the number of outcomes, minus a penalty for the distance
-// from the first weights.
+// fitnessOf returns how well the weights of g would have ordered the decisions: the correlation of
+// the decisions' scores with the outcomes, weighted by the number of outcomes, minus a penalty for
+// the distance from the first weights.
 func fitnessOf(g genome, first signalVector, log []answered, decay []float64) float64 {
 	var sum, x, y, xx, yy, xy float64
 	for i := range log {
@@ -173,8 +174,8 @@ var islandNames = [islandCount]string{"weighted", "plain", "breadth"}
 
 // A choice is an address of a generation.
 type choice struct {
-	at      int // among the waiting ones
-	by      int // the island that chose it
+	at      int // index in the waiting addresses
+	by      int // the island that chose the address
 	islands uint8
 }
 
@@ -182,7 +183,7 @@ func (c choice) island() string { return islandNames[c.by] }
 
 const (
 	yieldScale       = 0.1 // difference of yields by which the odds of an island grow e-fold
-	shareFirst       = 2.0 // log-odds of the weighted island before anything is known
+	shareFirst       = 2.0 // log-odds of the weighted island before there are outcomes
 	leastShare       = 0.02
 	yieldDecay       = 0.985 // weight of a page relative to the next one
 	yieldPrior       = 8     // pages
@@ -212,8 +213,8 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 	return interleave([islandCount][]int{weighted, highestPlaces(w.plain, n), oldest}, s.shares(), n)
 }
 
-// yields returns what the pages of each island were worth, in the mean: of all that it would have
-// chosen, whichever did. Recent pages count more.
+// yields returns the mean value of the pages of each island: of all pages that the island would have
+// chosen, whichever island chose them. Recent pages have more weight.
 func (s *forage) yields() (yields [islandCount]float64) {
 	var weights [islandCount]float64
 	sum, all, decay := 0.3, 1.0, 1.0
@@ -260,7 +261,7 @@ func (s *forage) shares() (shares [islandCount]float64) {
 	return shares
 }
 
-// interleave takes n addresses from the lists, in the proportion of shares.
+// interleave takes n addresses from the lists, in proportion to shares.
 func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (chosen []choice) {
 	marks := map[int]uint8{}
 	for k, list := range lists {
@@ -290,8 +291,9 @@ func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (c
 	return chosen
 }
 
-// diverse returns the n best addresses, one after the other: each link taken from a page lowers the
-// scores of its other links, the more the fewer of its links were fetched.
+// diverse returns the n best addresses, one after the other. Each address that is taken from a page
+// lowers the scores of the other links of this page. The decrease is greater if fewer of its links
+// were fetched.
 func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int) {
 	best := highestPlaces(scores, 6*n)
 	used := make([]bool, len(best))
@@ -320,7 +322,8 @@ func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int
 	return chosen
 }
 
-// highestPlaces returns the places of the n highest scores, highest first, of equals the first.
+// highestPlaces returns the places of the n highest scores, highest first. Equal scores are in the
+// order of their places.
 func highestPlaces(scores []float64, n int) []int {
 	n = min(n, len(scores))
 	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }

@@ -1,7 +1,7 @@
 package strategy
 
-// This file starts forage from a prior. What the prior says of words becomes the mean and the precision
-// of their weights in the three models of ridge regression; the weights of signals begin as it says.
+// This file starts forage from a prior. The prior sets the mean and the precision of the weights of
+// words in the three models of ridge regression, and the first weights of the signals.
 
 import (
 	"errors"
@@ -10,20 +10,19 @@ import (
 	"spoor/internal/ridge"
 )
 
-// featureNames and kindNames are the places of words in priors, by kind of feature: of a link, and of
-// a page.
+// featureNames and kindNames are the names of the places of words in priors, by kind of feature of a
+// link and of a page.
 var (
 	featureNames = [featureDirectory]string{featureAnchor: "anchor", featureURL: "address", featureContext: "context", featurePath: "path"}
 	kindNames    = [pageFeatureKinds]string{pageFeatureText: "text", pageFeatureTitle: "title"}
 )
 
-// A foragePrior is a prior, and the features that it has an opinion of as far as their words have
-// appeared.
+// A foragePrior is a prior, and those of its features whose words have appeared in the crawl.
 type foragePrior struct {
 	digest       string // "" without a prior
 	words        [priorLists]map[priorWord]ridge.Prior
 	known        [priorLists][]priorFeature
-	terms, paths int // of the vocabularies that known covers
+	terms, paths int // sizes of the vocabularies that were searched for known
 }
 
 type priorWord struct{ in, word string }
@@ -60,7 +59,7 @@ func (s *forage) start(p *Prior) error {
 	return nil
 }
 
-// find adds the words that have appeared since the last call to those known.
+// find adds the words that have appeared since the last call to the known words.
 func (p *foragePrior) find(terms, paths []string) {
 	add := func(list int, in, word string, index int32) {
 		if prior, ok := p.words[list][priorWord{in, word}]; ok {
@@ -83,7 +82,7 @@ func (p *foragePrior) find(terms, paths []string) {
 	}
 }
 
-// priors returns the priors of a model with features below width, which are all that have appeared. It
+// priors returns the priors of a model whose features, all that have appeared, are below width. It
 // returns nil without a prior.
 func (s *forage) priors(m *forageModel, list, width int) []ridge.Prior {
 	if s.prior.digest == "" {
@@ -98,9 +97,9 @@ func (s *forage) priors(m *forageModel, list, width int) []ridge.Prior {
 	return priors
 }
 
-// expect gives the features that have appeared since the fit the weights that the prior expects. A fit
-// leaves a feature that no example has at that weight. So it does not matter whether a feature had
-// appeared before the fit, as after a restoration.
+// expect sets the weights of features that have appeared since the fit to their prior means. A fit
+// does the same for a feature that no example has. So it does not matter whether a feature appeared
+// before or after the fit, for example after a restoration.
 func (s *forage) expect(m *forageModel) {
 	if s.prior.digest == "" {
 		return

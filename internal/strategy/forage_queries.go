@@ -1,9 +1,9 @@
 package strategy
 
-// This file is how forage asks a search for pages of the topic: first the user's query, then words
-// of titles that relevant pages have more often than others. It asks in each generation for as long
-// as the pages that are found are as relevant as those that links lead to, and otherwise less and
-// less often.
+// This file emits the queries of forage: first the user's query, then words of titles that are more
+// frequent in relevant pages than in others. There is a query in each generation as long as the found
+// pages are as relevant as the pages that links lead to; otherwise queries become less and less
+// frequent.
 
 import (
 	"cmp"
@@ -17,31 +17,32 @@ import (
 
 const (
 	opSearch    = "search" // the operator of results
-	maxForms    = 1 << 16  // words of titles that are remembered
-	longestForm = 64       // bytes
-	drawnFrom   = 20       // the heaviest words of the topic
-	draws       = 8        // until a query is new
-	drawnWords  = 3        // of a query
-	judgedBy    = 20       // the latest results, and
-	comparedTo  = 50       // the latest other pages
+	maxForms    = 1 << 16  // words of titles that are stored
+	longestForm = 64       // bytes of a word
+	drawnFrom   = 20       // heaviest words of the topic, from which queries are drawn
+	draws       = 8        // attempts to draw a new query
+	drawnWords  = 3        // words of a query
+	judgedBy    = 20       // number of latest results that are compared
+	comparedTo  = 50       // number of latest other pages that they are compared with
 	mostPause   = 16       // generations from one query to the next
 )
 
-// asking is what forage remembers of its queries.
+// asking holds the state of the queries.
 type asking struct {
 	issued   queryLog
-	found    []int32 // the places of the pages that a search has found, ascending
+	found    []int32 // places of the pages that were found by queries, ascending
 	saved    int
-	pause    int        // generations from the last query to the next,
-	rest     int        // and those that are left of them
+	pause    int        // generations from the last query to the next
+	rest     int        // remaining generations of this pause
 	forms    vocabulary // words of titles
 	user     []string   // the words of the user's query
 	formOf   map[int32]string
-	readForm int // the forms that are in formOf, by their stems
+	readForm int // number of forms that are in formOf, by their stems
 }
 
-// hear remembers what a page adds to what can be asked.
-func (s *forage) hear(rec *wire.Record, place int) {
+// storeTitle stores the words of the title of a page, for queries, and whether a query found the
+// page.
+func (s *forage) storeTitle(rec *wire.Record, place int) {
 	if rec.Operator == opSearch {
 		s.found = append(s.found, int32(place))
 	}
@@ -75,8 +76,8 @@ func (s *forage) ask(rng *rand.Rand) (a Address, ok bool) {
 	return a, a.Query != "" && s.issued.add(a.Query)
 }
 
-// searchPays reports whether the latest pages that a search has found are, in the mean, as relevant
-// as the latest others.
+// searchPays reports whether the mean relevance of the latest pages found by queries is at least the
+// mean relevance of the latest other pages.
 func (s *forage) searchPays() bool {
 	sum, n := 0.0, 0
 	for _, place := range s.found[max(0, len(s.found)-judgedBy):] {
@@ -93,14 +94,14 @@ func (s *forage) searchPays() bool {
 	return n > 0 && sum*float64(most) >= others*float64(n)
 }
 
-// isFound reports whether a search has found the page at place.
+// isFound reports whether a query found the page at place.
 func (s *forage) isFound(place int) bool {
 	_, found := slices.BinarySearch(s.found, int32(place))
 	return found
 }
 
-// heaviest returns the words of titles that tell relevant pages best from others, in the order of
-// their weights.
+// heaviest returns the words of titles that best distinguish relevant pages from others, in the order
+// of their weights.
 func (s *forage) heaviest() []string {
 	if s.formOf == nil {
 		s.formOf = map[int32]string{}

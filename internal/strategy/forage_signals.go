@@ -1,6 +1,6 @@
 package strategy
 
-// This file says what the models of forage know of a waiting address.
+// This file computes the signals of waiting addresses by the models of forage.
 
 import (
 	"cmp"
@@ -13,22 +13,22 @@ import (
 	"spoor/internal/wire"
 )
 
-// The signals of an address. Where several pages link to it, anchor, context and topic are the best
-// of all, address and address-topic those of the first.
+// The signals of an address. If several pages link to the address, anchor, context and topic are the
+// best values of all pages.
 const (
-	sigParents      = iota // mean relevance of the pages that link to it
-	sigSiblings            // and of the pages fetched of those that they link to
-	sigSpread              // of its neighbourhood
-	sigWords               // of pages whose links had the same words, expected by ridge regression
-	sigHub                 // relevance of what such pages link to
+	sigParents      = iota // mean relevance of the pages that link to the address
+	sigSiblings            // mean relevance of the fetched pages that these pages link to
+	sigSpread              // relevance of the neighbourhood in the link graph
+	sigWords               // relevance predicted from the words of the links, by ridge regression
+	sigHub                 // hub value predicted from the words of the links
 	sigAnchor              // words of the query in anchors
-	sigAddress             // in the address
-	sigContext             // around links
+	sigAddress             // words of the query in the address
+	sigContext             // words of the query around links
 	sigTopic               // words of the topic in anchors
-	sigAddressTopic        // in the address
-	sigDirectory           // mean relevance of its directory's pages
-	sigNew                 // 1 if only one page links to it
-	sigHost                // 1 over the root of the number of pages of its host, plus one
+	sigAddressTopic        // words of the topic in the address
+	sigDirectory           // mean relevance of the pages in the same directory
+	sigNew                 // 1 if only one page links to the address
+	sigHost                // 1 over the root of: number of pages of the host, plus one
 	signals
 )
 
@@ -42,10 +42,10 @@ type signalVector [signals]float64
 type waitingLinks struct {
 	ids   []graph.ID
 	z     []signalVector // standardised
-	plain []float64      // what the plain policy gives them
+	plain []float64      // scores of the plain policy
 }
 
-// Dense inputs of the model of links. They explain what the words need not.
+// Dense inputs of the model of links. The weights of words explain only what is left.
 const (
 	denseParents = iota
 	denseBest
@@ -58,21 +58,21 @@ const (
 	denses
 )
 
-// densePrior is what a dense input says of the relevance of a page before anything was learned.
+// densePrior holds the prior means of the weights of the dense inputs.
 var densePrior = [denses]float64{denseParents: 0.5, denseAnchor: 0.2, denseAddress: 0.1}
 
 // topicParents is the number of pages whose anchors are compared with the topic.
 const topicParents = 8
 
-// evidence returns the dense inputs of an address, by the pages before the one at place end that
-// link to it. If it was fetched, its own relevance does not count.
+// evidence returns the dense inputs of an address, computed from the pages before the place end that
+// link to it. If the address was fetched, its own relevance is not used.
 func (s *forage) evidence(m *forageModel, id graph.ID, end int) (x [denses]float64) {
 	s.fromPages(&x, m, id, end)
 	s.fromWords(&x, m, id, end)
 	return x
 }
 
-// fromPages sets the inputs that depend on the relevance of pages, which changes with every page.
+// fromPages sets the inputs that depend on the relevance of pages. They change with every page.
 func (s *forage) fromPages(x *[denses]float64, m *forageModel, id graph.ID, end int) {
 	parents, siblings, n := 0.0, 0.0, 0.0
 	own, fetched := 0.0, 0.0
@@ -94,7 +94,7 @@ func (s *forage) fromPages(x *[denses]float64, m *forageModel, id graph.ID, end 
 	}
 }
 
-// fromWords sets the inputs that depend on the words of links only.
+// fromWords sets the inputs that depend only on the words of links.
 func (s *forage) fromWords(x *[denses]float64, m *forageModel, id graph.ID, end int) {
 	n := 0
 	for a := range s.into(id, end) {
@@ -112,17 +112,17 @@ func (s *forage) fromWords(x *[denses]float64, m *forageModel, id graph.ID, end 
 	}
 }
 
-// heldWords is what the words of the links to an address say, by the models of a fit. It stays the same
-// until another page links there.
-type heldWords struct {
-	parents                         int32 // that it is of
+// cachedWords caches the values that the models of a fit compute from the words of the links to an
+// address. They are valid until another page links to the address.
+type cachedWords struct {
+	parents                         int32 // number of linking pages for which the values are valid
 	anchor, address, context, topic float64
 	addressTopic                    float64
 	words, hub                      float64
 }
 
-// wordsOf returns what the words of all links to an address say.
-func (s *forage) wordsOf(m *forageModel, id graph.ID) heldWords {
+// wordsOf returns the values computed from the words of all links to an address.
+func (s *forage) wordsOf(m *forageModel, id graph.ID) cachedWords {
 	parents := int32(0)
 	if int(id) < len(s.parents) {
 		parents = s.parents[id]
@@ -133,7 +133,7 @@ func (s *forage) wordsOf(m *forageModel, id graph.ID) heldWords {
 	var x [denses]float64
 	s.fromWords(&x, m, id, len(s.pages))
 	features := s.features(id, len(s.pages))
-	w := heldWords{parents: parents, anchor: x[denseAnchor], address: x[denseAddress], context: x[denseContext], topic: x[denseTopic],
+	w := cachedWords{parents: parents, anchor: x[denseAnchor], address: x[denseAddress], context: x[denseContext], topic: x[denseTopic],
 		words: m.words.Predict(features), hub: m.hub.Predict(features)}
 	if int(id) < len(s.urlTerms) {
 		w.addressTopic = m.likeTopic(s.urlTerms[id])
@@ -142,9 +142,9 @@ func (s *forage) wordsOf(m *forageModel, id graph.ID) heldWords {
 	return w
 }
 
-// matched returns how much of the query is among terms, in [0, 1): w/(1 + w), where w is the weight of
-// its words that occur, and a word weighs 1 in the mean. The terms of the query have the lowest
-// numbers.
+// matched returns how much of the query is among terms, in [0, 1): w/(1 + w), where w is the total
+// weight of the words of the query that occur. The mean weight of a word is 1. The terms of the query
+// have the lowest numbers.
 func (m *forageModel) matched(terms []int32) float64 {
 	w := 0.0
 	for i, t := range terms {
@@ -155,8 +155,8 @@ func (m *forageModel) matched(terms []int32) float64 {
 	return w / (w + 1)
 }
 
-// likeTopic returns how much terms speak for the topic: the mean of their weights in it, by idf,
-// times ten.
+// likeTopic returns the similarity of terms to the topic: the mean of their weights in the topic,
+// weighted by idf, times ten.
 func (m *forageModel) likeTopic(terms []int32) float64 {
 	sum, all := 0.0, 0.0
 	for _, t := range terms {
@@ -172,7 +172,7 @@ func (m *forageModel) likeTopic(terms []int32) float64 {
 	return 10 * sum / all
 }
 
-// weigh sets the signals of all waiting addresses.
+// weigh computes the signals of all waiting addresses.
 func (s *forage) weigh(w *waitingLinks) {
 	m := s.model
 	w.z, w.plain = make([]signalVector, len(w.ids)), make([]float64, len(w.ids))
@@ -198,8 +198,8 @@ func (s *forage) weigh(w *waitingLinks) {
 	w.standardise()
 }
 
-// spreadTo returns what is spread to an address. If it was discovered since the last fit, that is
-// what its parents pass on.
+// spreadTo returns the relevance that is spread to an address. For an address discovered since the
+// last fit, it is computed from the parents.
 func (s *forage) spreadTo(m *forageModel, id graph.ID) float64 {
 	if int(id) < len(m.spread) {
 		return m.spread[id]
@@ -217,8 +217,9 @@ func (s *forage) spreadTo(m *forageModel, id graph.ID) float64 {
 	return float64(spreadShare*sum) / math.Sqrt(max(1, n))
 }
 
-// inDirectory returns the mean relevance of the pages in the directories of an address, the inner
-// ones before the outer ones as far as there are enough, above the level; and how new its host is.
+// inDirectory returns the mean relevance, above the level, of the pages in the directory of an
+// address, and how new the host is. The mean of a directory with few pages is shrunk towards the mean
+// of the directory that contains it.
 func (s *forage) inDirectory(m *forageModel, id graph.ID) (above, novelty float64) {
 	var inner [maxLevels + 1]int32
 	n := 0
@@ -237,7 +238,7 @@ func (s *forage) inDirectory(m *forageModel, id graph.ID) (above, novelty float6
 	return mean - m.level(), novelty
 }
 
-// highZ is the number of standard deviations above which a signal counts less and less.
+// highZ is the number of standard deviations above which the effect of a signal is damped.
 const highZ = 3
 
 // standardise replaces each signal by its distance from the mean, in standard deviations.
@@ -262,7 +263,7 @@ func (w *waitingLinks) standardise() {
 			if *x = (*x - mean) / deviation; *x > highZ {
 				*x = highZ + math.Log1p(*x-highZ)
 			}
-			*x = float64(float32(*x)) // as it is saved, and whatever the machine's logarithm
+			*x = float64(float32(*x)) // as it is saved, and the same on every machine
 		}
 	}
 }
@@ -278,8 +279,8 @@ func (s *forage) reasons(w *waitingLinks, at int) (reasons []wire.Scored) {
 	return reasons
 }
 
-// bestParentRelevance returns the relevance of the most relevant page that links to an address, of
-// those before the place end.
+// bestParentRelevance returns the relevance of the most relevant page before the place end that links
+// to an address.
 func (s *forage) bestParentRelevance(id graph.ID, end int) (best float64) {
 	for a := range s.into(id, end) {
 		best = max(best, s.model.relevance[a.from])
@@ -306,21 +307,21 @@ const (
 	pathWeight      = 0.5
 	directoryWeight = 0.25
 	featureParents  = 24 // pages whose anchors are features
-	letters         = 4  // of an address that are a feature
+	letters         = 4  // consecutive letters of an address that are a feature
 	letterBuckets   = 1 << 15
 )
 
-// linkFeatures holds the features of links until another page links to them.
+// linkFeatures caches the features of links to an address until another page links to the address.
 type linkFeatures struct {
 	of map[graph.ID]cachedFeatures
 }
 
 type cachedFeatures struct {
-	parents  int32 // that they are of
+	parents  int32 // number of linking pages for which features is valid
 	features []ridge.Feature
 }
 
-// mostCached bounds the links whose features are held: some 100 MB.
+// mostCached is the largest number of addresses whose features are cached: some 100 MB.
 const mostCached = 2 * maxWaiting
 
 func (l *linkFeatures) reset() {
@@ -329,7 +330,7 @@ func (l *linkFeatures) reset() {
 	}
 }
 
-// featureWidth returns a number above the index of all features.
+// featureWidth returns a number above all indexes of features.
 func (s *forage) featureWidth() int {
 	return featureKinds * max(len(s.terms.names), len(s.paths.names), len(s.outer), letterBuckets)
 }
@@ -397,7 +398,8 @@ func distinct(f []ridge.Feature) []ridge.Feature {
 	return slices.CompactFunc(f, func(a, b ridge.Feature) bool { return a.Index == b.Index })
 }
 
-// letters appends the groups of letters in the path of an address: addresses run words together.
+// letters appends the groups of consecutive letters in the path of an address, because addresses
+// often have no separators between words.
 func (s *forage) letters(f []ridge.Feature, id graph.ID) []ridge.Feature {
 	path := "/" + strings.ToLower(pathAndQuery(s.web.URL(id))) + "/"
 	from := len(f)

@@ -170,7 +170,7 @@ func TestHighestPlaces(t *testing.T) {
 // Models of large crawls are fitted to a part of the pages, all of them different.
 func TestLatest(t *testing.T) {
 	for _, n := range []int{0, 1, mostExamples, mostExamples + 1, 10 * mostExamples} {
-		got := latest(n)
+		got := exampleIndexes(n)
 		if len(got) != min(n, mostExamples) || !slices.IsSorted(got) || len(slices.Compact(got)) != min(n, mostExamples) {
 			t.Errorf("of %d, %d are chosen", n, len(got))
 		}

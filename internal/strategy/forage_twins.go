@@ -1,8 +1,8 @@
 package strategy
 
 // This file predicts which waiting addresses lead to pages that were fetched under another address.
-// Two addresses that are alike are twins. That alone says little: it is learned, for each host and
-// kind of twins, how often the later of two was the same page. Compare Z. Bar-Yossef, I. Keidar, U.
+// Two similar addresses are twins. Not all twins are the same page: for each host and kind of twins,
+// the crawl learns how often the later twin was the same page. Compare Z. Bar-Yossef, I. Keidar, U.
 // Schonfeld: Do Not Crawl in the DUST: Different URLs with Similar Text, WWW 2007, which learns
 // rules that rewrite addresses.
 
@@ -14,25 +14,25 @@ import (
 
 // Two addresses are twins in one of these ways.
 const (
-	twinAddress = iota // they differ by www, a final slash, a name like index.html, or in case
-	twinName           // on the same host, with the same last part
+	twinAddress = iota // the addresses differ by www, a final slash, a name like index.html, or in case
+	twinName           // the addresses have the same host and the same last part
 	twinKinds
 )
 
-// twinPrior is the share of twins that are the same page, before any of a host were fetched;
-// twinPriorWeight is the number of fetches that it counts as.
+// twinPrior is the assumed share of twins that are the same page, before any twins of a host were
+// fetched. twinPriorWeight is the weight of this assumption, in fetches.
 var (
 	twinPrior       = [twinKinds]float64{0.5, 0.1}
 	twinPriorWeight = [twinKinds]float64{2, 5}
 )
 
-// twins are the keys of addresses, and what was learned about twins. All of it is derived from the
-// pages and their aliases.
+// twins holds the keys of addresses, and the counts of twins. All of it is derived from the pages and
+// their aliases.
 type twins struct {
 	keys    [][twinKinds]uint64 // by graph.ID; 0 is none
 	fetched map[uint64]bool
 	hosts   map[int32]*[twinKinds]twinCount // by hostDirectory
-	pages   int                             // counted so far
+	pages   int                             // number of pages counted so far
 	aliases int
 }
 
@@ -40,7 +40,7 @@ type twins struct {
 // of them led to a known page.
 type twinCount struct{ fetched, same float64 }
 
-// twinKeys returns the keys of an address. Twins have the same.
+// twinKeys returns the keys of an address. Twins have equal keys.
 func twinKeys(url string) (keys [twinKinds]uint64) {
 	_, url, _ = strings.Cut(strings.ToLower(url), "://")
 	url, query, _ := strings.Cut(strings.TrimPrefix(url, "www."), "?")
@@ -58,7 +58,8 @@ func twinKeys(url string) (keys [twinKinds]uint64) {
 	return keys
 }
 
-// countTwins counts what was fetched since the last call, in the order in which it was.
+// countTwins counts the addresses fetched since the last call, in the order in which they were
+// fetched.
 func (s *forage) countTwins() {
 	t := &s.twins
 	if t.fetched == nil {
@@ -122,8 +123,8 @@ func (s *forage) hostDirectory(id graph.ID) int32 {
 	return d
 }
 
-// isRepeat reports whether an address has a twin among those with these keys that is more likely
-// than not the same page.
+// isRepeat reports whether an address probably is the same page as a twin. among holds the keys of
+// the addresses that are considered as twins.
 func (s *forage) isRepeat(id graph.ID, among map[uint64]bool) bool {
 	t := &s.twins
 	for kind, key := range t.keys[id] {

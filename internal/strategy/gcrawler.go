@@ -5,11 +5,11 @@ package strategy
 //	M. Shokouhi, P. Chubak and Z. Raeesy, "Enhancing focused crawling with genetic
 //	algorithms", ITCC 2005.
 //
-// It is reconstructed: the paper was not at hand, and all that is known of it is that a
+// It is reconstructed, because the paper was not available. It is only known that a
 // genetic algorithm estimates the best path and expands the initial keywords during the crawl,
-// without training and without relevance feedback. The rest is our design. The keywords are a
-// weight table that grows by the words of very similar pages (topic -expand tunnel); an
-// individual is a subset of them, as a bit string; the fittest subset scores pages and links
+// without training and without relevance feedback. Everything else is our design. The keywords are a
+// weight table that grows by the words of very similar pages (topic -expand tunnel). An
+// individual is a subset of the keywords, as a bit string. The fittest subset scores pages and links
 // of a best-first search.
 //
 //	sim(S, p)   = Σ over k in S of w_k·c_kp / √(Σ over k in S of w_k² · Σ over all k of c_kp²)
@@ -26,8 +26,8 @@ package strategy
 //	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
 //	λ       Link                 share of the words of a link, 0.5
 //
-// The rows that comments name are those of PAPERS.md, which lists what is not known and what
-// we do.
+// Comments name rows of the table in PAPERS.md, which lists what is not known about the paper, and
+// what this implementation does.
 
 import (
 	"math"
@@ -52,7 +52,7 @@ type gcrawler struct {
 	Link       float64
 
 	analyzer *text.Analyzer
-	table    []fitness.Entry   // of the topic
+	table    []fitness.Entry   // table of the topic
 	index    map[text.Term]int // by term: its index in words
 	weights  []float64         // by index in words; 0 if no longer in the table
 	terms    []text.Term       // scratch
@@ -159,7 +159,7 @@ func (s *gcrawler) begin() {
 	s.analyzer.Keep()
 }
 
-// read counts the words of the table in a text; title words count twice.
+// read counts the words of the table in a text. Words of the title are counted twice.
 func (s *gcrawler) read(title, body string) (out wordCounts) {
 	if len(s.index) == 0 {
 		return nil
@@ -187,7 +187,7 @@ func (s *gcrawler) read(title, body string) (out wordCounts) {
 
 // A subset is a genome with the squared length of its vector.
 type subset struct {
-	genome []bool // nil is the whole table
+	genome []bool // nil: the whole table
 	square float64
 }
 
@@ -216,7 +216,7 @@ func (s *gcrawler) similarity(in subset, p wordCounts) float64 {
 	return min(dot/math.Sqrt(square)/math.Sqrt(in.square), 1)
 }
 
-// leader returns the genome that steers: the whole table before the first generation.
+// leader returns the steering genome: before the first generation, the whole table.
 func (s *gcrawler) leader() []bool {
 	if len(s.genomes) == 0 {
 		return nil
@@ -260,7 +260,7 @@ func (s *gcrawler) Breed(_ int, rng *rand.Rand) []Address {
 	return next
 }
 
-// evolve breeds the next population and moves its fittest to the front.
+// evolve breeds the next population and moves its fittest genome to the front.
 func (s *gcrawler) evolve(rng *rand.Rand) {
 	for len(s.genomes) < s.Population { // row c
 		genome := make([]bool, len(s.words))

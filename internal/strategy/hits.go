@@ -5,8 +5,8 @@ package strategy
 //	Kleinberg, "Authoritative sources in a hyperlinked environment", Journal of the
 //	ACM 46(5), 1999, pp. 604–632,
 //
-// over everything the crawl knows: the base set is the fetched pages and the frontier. A link
-// is worth the hub scores of its parents,
+// over the whole crawl: the base set is the fetched pages and the frontier. The value of a link is
+// the sum of the hub scores of its parents,
 //
 //	priority(u) = authority(u) = Σ over fetched pages p → u of w(p,u)·hub(p)
 //
@@ -18,7 +18,7 @@ package strategy
 //	Chakrabarti, van den Berg and Dom, "Focused crawling: a new approach to
 //	topic-specific Web resource discovery", Computer Networks 31, 1999:
 //
-// links are weighted by the relevance of their page, and links within a host count nothing.
+// links are weighted by the relevance of their page, and links within a host have the weight 0.
 // With guard=false every w is 1.
 //
 //	papers     here         meaning
@@ -27,8 +27,8 @@ package strategy
 //	h(p)       hubs         hub scores at the last computation
 //	w(p,u)     weight       the score of p; 0 within a host
 //
-// If no link between hosts counts, links within hosts do: otherwise a web of one host would
-// have no order. Pages fetched since the last computation have no hub score yet. Links of
+// If no link between hosts has a positive weight, links within hosts are used: otherwise a web of one
+// host would have no order. Pages fetched since the last computation have no hub score yet. Links of
 // equal value are fetched in the order of their discovery.
 
 import (

@@ -5,8 +5,9 @@ package strategy
 //	Cho, Garcia-Molina and Page, "Efficient crawling through URL ordering", Computer
 //	Networks and ISDN Systems 30(1–7), 1998, pp. 161–172:
 //
-// a link is worth the number of fetched pages that contain it, IB′(u) in the paper. A page
-// that contains it twice counts once. Of equals, the link discovered first is fetched first.
+// the value of a link is the number of fetched pages that contain it, IB′(u) in the paper. A page
+// that contains the link twice is counted once. Of equal links, the one discovered first is fetched
+// first.
 
 import (
 	"math/rand/v2"

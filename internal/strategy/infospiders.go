@@ -12,15 +12,15 @@ package strategy
 //
 // Only the abstracts of the papers were available. The algorithm (links drawn by exp(β·L),
 // energy, cost and payoff, death below 0, division above a threshold with the energy split,
-// mutation of the offspring) is that of the authors' slides,
-// https://carl.cs.indiana.edu/fil/IS/slides.html, which name no values: the values of all
+// mutation of the offspring) is taken from the authors' slides,
+// https://carl.cs.indiana.edu/fil/IS/slides.html. They name no values, so the values of all
 // parameters are reconstructed.
 //
-// A population of spiders crawls. Each has keywords, a small neural net that estimates from
-// the keywords around a link what it leads to, links that it found, and energy. It follows one
+// A population of spiders crawls. A spider has keywords, a small neural net that estimates the
+// value of a link from the keywords around it, links that it found, and energy. It follows one
 // of its links, pays for the fetch, gains the score of the page, and learns from the error of
-// its estimate. A spider without energy dies; one with enough energy divides, and the
-// offspring adopts a word of the page where that happened. So the population moves to relevant
+// its estimate. A spider without energy dies. A spider with enough energy divides, and the
+// offspring adopts a word of the page on which this happened. So the population moves to relevant
 // regions and adapts to their vocabulary.
 //
 //	in_k      = Σ over occurrences of k of 1/dist(k, link)
@@ -156,7 +156,7 @@ func (s *infoSpiders) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	s.index = nil // its terms are those of the previous analyzer
+	s.index = nil // its terms belong to the previous analyzer
 	keywords := slices.Clone(t.Keywords)
 	slices.SortStableFunc(keywords, func(a, b topic.Keyword) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, k := range keywords {
@@ -184,8 +184,8 @@ func (s *infoSpiders) begin() {
 	s.analyzer.Keep()
 }
 
-// wordIndex returns the index of a stem in words, to which a new stem is added. Texts are
-// matched with a new stem from the next generation on.
+// wordIndex returns the index of a stem in words. It adds a new stem; texts are matched with a new
+// stem from the next generation on.
 func (s *infoSpiders) wordIndex(stem string) int {
 	at := slices.Index(s.words, stem)
 	if at < 0 {
@@ -272,8 +272,8 @@ func (s *infoSpiders) trailsOf(rec *wire.Record, place int, words []int) (links 
 	return links
 }
 
-// addSignals adds the inverse distances of the keywords in a text to strength; distance
-// returns that of word i of n.
+// addSignals adds the inverse distances of the keywords in a text to strength. distance
+// returns the distance of word i of n.
 func (s *infoSpiders) addSignals(strength []float64, words []int, text string, distance func(i, n int) int) {
 	s.terms = s.analyzer.Append(s.terms[:0], text)
 	for i, t := range s.terms {
@@ -285,8 +285,8 @@ func (s *infoSpiders) addSignals(strength []float64, words []int, text string, d
 	}
 }
 
-// frequentWord returns the stem of the most frequent word of a page that is not in words, the
-// first of equals.
+// frequentWord returns the stem of the most frequent word of a page that is not in words. If several
+// are equally frequent, it returns the first.
 func (s *infoSpiders) frequentWord(rec *wire.Record, words []int) string {
 	s.terms = s.analyzer.Append(s.analyzer.Append(s.terms[:0], rec.Title), rec.Text)
 	counts := make([]int, s.analyzer.Len())
@@ -315,7 +315,7 @@ func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.arrived = nil
 	following := false
 	for _, sp := range s.spiders {
-		if _, fetched := s.page(sp.target.id); sp.following && fetched { // by something other than this spider: row k
+		if _, fetched := s.page(sp.target.id); sp.following && fetched { // the page was fetched, but not by this spider: row k
 			sp.following, sp.changed = false, true
 		}
 		following = following || sp.following
@@ -375,7 +375,7 @@ func (s *infoSpiders) removeSpider(sp *spider) {
 	}
 }
 
-// addLinks adds links to those of sp, up to Links: row h.
+// addLinks adds links to the links of sp, up to Links: row h.
 func (s *infoSpiders) addLinks(sp *spider, links []trail) {
 	known := map[graph.ID]bool{}
 	all := slices.Clip(sp.links)
@@ -528,13 +528,13 @@ func (s *infoSpiders) code(c *codec) {
 	})
 }
 
-// find returns the index of the spider with this birth, or where it belongs.
+// find returns the index of the spider with this birth, or the index at which to insert it.
 func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
 
-// codeSpider encodes or decodes sp. Of its links, only changes are saved, because most of
-// them stay in their order.
+// codeSpider encodes or decodes sp. Only the changes of its links are saved, because most links stay
+// in their order.
 func (s *infoSpiders) codeSpider(c *codec, sp *spider) {
 	before := len(sp.words)
 	integer(c, &sp.turn)
@@ -663,8 +663,8 @@ func (n net) renew(keyword int, rng *rand.Rand) {
 	}
 }
 
-// weakest returns the keyword with the smallest sum of absolute weights; the last one if
-// several are equal.
+// weakest returns the keyword with the smallest sum of absolute weights. If several sums are equal,
+// it returns the last keyword.
 func (n net) weakest() (keyword int) {
 	least := math.Inf(1)
 	for k := range len(n.hidden[0]) - 1 {

@@ -26,18 +26,18 @@ package strategy
 //   - Links that occur on more than half of a host's pages belong to its template and say
 //     nothing about similarity, so they are removed from J (row f).
 //   - Before a link is fetched it has the score of its parent (row h). The links of one page
-//     are ordered by the similarity of their words and the reference; of equals, and with
-//     Compat, those discovered first precede.
+//     are ordered by the similarity of their words and the reference. Equal links, and with
+//     Compat all links, are in the order of their discovery.
 //   - Selection precedes crossover, and crossover precedes mutation (row i).
 //   - A page is relevant if its J is at least the median of its generation so far (row j). A
 //     generation of fewer than twenty pages is extended by pages of earlier ones.
-//   - A mutation searches for the words of the query, and for the two words that most of the
-//     pages found relevant since the last mutation have among their most frequent ones. No
-//     query is issued twice. With Compat the query alone is issued, every time.
+//   - A mutation searches for the words of the query and for two words of relevant pages: the
+//     words that are among the most frequent words of most pages found relevant since the last
+//     mutation. No query is issued twice. With Compat only the user's query is issued, every time.
 //
 // The focus is hard: links of irrelevant pages are not followed. When no other links are left,
-// those of the best irrelevant pages are fetched (operator restart), where the paper's crawl
-// ends; with Compat ours ends too.
+// links of the best irrelevant pages are fetched (operator restart). The paper's crawl ends in this
+// case, and with Compat ours ends too.
 
 import (
 	"cmp"
@@ -55,7 +55,7 @@ import (
 type jaccard struct {
 	pool
 
-	Top       int     // links that are selected of a page
+	Top       int     // number of links of a page that are selected
 	Every     int     // fetches between two mutations (M)
 	Words     int     // words of relevant pages in a mutation's query
 	Threshold float64 // minimum J of a relevant page; 0: the median
@@ -63,19 +63,19 @@ type jaccard struct {
 	Compat    bool
 
 	template  template
-	reference *topic.Reference // P; nil if it is not known
+	reference *topic.Reference // P; nil if unknown
 
 	from      column           // of selected links: the place of the best page that selected them, plus one
 	linkScore column           // similarity of a link's words and the reference, the best of several
 	log       list             // the relevant pages
 	mutated   int              // number of pages at the last mutation
 	mined     int              // length of log at the last mutation
-	words     map[string]tally // those of relevant pages since the last mutation
+	words     map[string]tally // words of pages found relevant since the last mutation
 	fresh     []counted        // additions to words since the last delta
 	issued    queryLog         // queries, each of which is issued once
 
 	query    string          // the refined query
-	ignored  map[string]bool // stems that are not added to it
+	ignored  map[string]bool // stems that are not added to query
 	analyzer *text.Analyzer
 	reading  *text.Statistics  // scratch of mine; nil if words are not mined
 	tops     map[int][]counted // by place: the most frequent words of this generation's pages
@@ -89,8 +89,8 @@ type counted struct {
 
 // A tally counts a word over several pages.
 type tally struct {
-	pages int // number of pages with it among their most frequent words
-	n     int // number of occurrences there
+	pages int // number of pages with the word among their most frequent words
+	n     int // number of occurrences in these pages
 }
 
 const (
@@ -215,8 +215,8 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// relevant returns the places of this generation's pages whose fitness reaches the threshold
-// or, without one, the median of the pages up to and including each (row j).
+// relevant returns the places of this generation's pages whose fitness reaches the threshold. Without
+// a threshold, the limit is the median of the pages up to and including the page (row j).
 func (s *jaccard) relevant() (places []int) {
 	var earlier []float64 // pages of earlier generations in the window, the latest first
 	for place := s.firstPage - 1; place >= 0 && len(earlier) < shortGeneration-1; place-- {
@@ -272,7 +272,7 @@ func (s *jaccard) selector(id graph.ID) (place int, ok bool) {
 	return int(v) - 1, true
 }
 
-// fitness returns the score of a selected link: that of its page (row h).
+// fitness returns the score of a selected link: the score of its page (row h).
 func (s *jaccard) fitness(id graph.ID) float64 {
 	if place, ok := s.selector(id); ok {
 		return s.pages[place].score
@@ -296,7 +296,7 @@ func (s *jaccard) propose(id graph.ID, place int, operator string) Address {
 		wire.Scored{Name: "page", Value: score}, wire.Scored{Name: "words", Value: s.linkScore.at(id)})
 }
 
-// mutation returns the query to issue: the user's, with words of the pages found relevant
+// mutation returns the query to issue: the user's query, with words of the pages found relevant
 // since the last mutation.
 func (s *jaccard) mutation() (a Address, ok bool) {
 	s.count(s.fresh)
@@ -311,7 +311,7 @@ func (s *jaccard) mutation() (a Address, ok bool) {
 		return a, a.Query != ""
 	}
 	n := min(s.Words, len(words))
-	for first := 0; first+n <= len(words); first++ { // the best that was not asked yet
+	for first := 0; first+n <= len(words); first++ { // the best words whose query was not issued yet
 		query := strings.Join(append([]string{s.query}, words[first:first+n]...), " ")
 		if query = strings.TrimSpace(query); query == "" || !s.issued.add(query) {
 			continue

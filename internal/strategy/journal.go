@@ -29,7 +29,7 @@ type Journal struct {
 	path string
 	head []byte // the first line
 	keep int64  // size of the file before the next frame
-	last int    // generation of the last frame before that
+	last int    // generation of the last frame before keep
 }
 
 const (
@@ -41,15 +41,15 @@ const (
 	// with ten new links each, of 100 bytes, take 1 GB.
 	maxJournal = 16 << 30
 
-	// maxDelta limits the size of a delta, in bytes, which is read into memory.
+	// maxDelta limits the size of a delta, in bytes. A delta is read into memory.
 	maxDelta = 1 << 30
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // OpenJournal restores s to the state after generation-1 from dir, which it creates if
-// necessary, and returns the generation that follows. A generation of 0 means the one after
-// the last in the journal. signature is the signature of s.
+// necessary, and returns the generation that follows. A generation of 0 means the generation after
+// the last one in the journal. signature is the signature of s.
 func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, int, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, err
@@ -119,7 +119,7 @@ func (j *Journal) replay(r io.Reader, size int64, s Strategy, generation int) er
 		case binary.LittleEndian.Uint32(head[12:]) != crc32.Checksum(head[:12], castagnoli):
 			zero, err := isZero(io.MultiReader(bytes.NewReader(head[:]), in))
 			if err != nil || zero {
-				return err // torn: allocated but not written
+				return err // incomplete: allocated but not written
 			}
 			return j.damaged()
 		case length > maxDelta:
@@ -166,8 +166,8 @@ func isZero(r io.Reader) (bool, error) {
 	}
 }
 
-// difference returns what distinguishes one signature from another: the name, or for the same
-// strategy the parameters that differ.
+// difference returns the part of one that differs from other: the name or, for the same strategy,
+// the parameters that differ.
 func difference(one, other string) string {
 	words, others := strings.Fields(one), strings.Fields(other)
 	if words[0] != others[0] {
@@ -182,7 +182,7 @@ func (j *Journal) damaged() error {
 	return fmt.Errorf("the frame after generation %d is damaged\nhint: run the generations from %d again, with -generation", j.last, j.last+1)
 }
 
-// Append writes the delta of generation. When it returns, the state after that generation is
+// Append writes the delta of generation. When Append returns, the state after this generation is
 // durable.
 func (j *Journal) Append(generation int, s Strategy) (err error) {
 	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))

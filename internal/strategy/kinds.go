@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// A Kind describes a strategy and makes new ones of it.
+// A Kind describes a strategy and creates new instances of it.
 type Kind struct {
 	Name    string
-	Source  string // the paper, or who first described it
+	Source  string // the paper, or the author who first described the strategy
 	Summary string // one line
 
-	// Reconstructed names what could not be checked against the source and is ours; it is
-	// empty if the source was at hand. See PAPERS.md.
+	// Reconstructed lists the parts that are ours, because the source was not available; it is
+	// empty if the source was available. See PAPERS.md.
 	Reconstructed string
 
-	Unscored bool // no score of a page or link steers it, whatever its parameters: it judges pages itself, or not at all
+	Unscored bool // whatever its parameters, no score of a page or link steers it: it scores pages itself, or not at all
 	Stages   Stages
 	New      func() Strategy
 }
@@ -104,7 +104,7 @@ func Kinds() []Kind {
 			Summary: "links of the best hubs first",
 		},
 
-		// By words, as they are.
+		// By words, without learning.
 		{
 			Name: "bestfirst", New: newBestFirst,
 			Source:  "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",

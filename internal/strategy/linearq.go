@@ -22,17 +22,17 @@ package strategy
 //	page relevance                    stateRelevance    the score of the page
 //	relevance change                  stateChange       relative to the trail that led there
 //	avg. relevance of parents         stateParents      of pages that link to the page
-//	avg. relevance of relevant ones   stateGood         of those that are relevant
+//	avg. relevance of relevant ones   stateGood         of the relevant pages among them
 //	distance from a relevant page     stateDistance     links since the last relevant page
 //	link relevance                    actionPromise     the predicted score of the link
 //	the two averages                  actionParents, …  of pages that link to its target
 //	α, γ, ε                           Alpha, …
 //	w                                 weights           initially all 0.01
 //
-// The full text was not at hand. The constants are those of a public re-implementation
+// The full text was not available. The constants are from a public re-implementation
 // (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and -1, bins of a fifth, changes
 // binned at 0.1 and 0.3, a trail that is the mean of the previous trail and the page, distances
-// in tenths. The rows that comments name are those of PAPERS.md, which lists where we differ.
+// in tenths. Comments name rows of the table in PAPERS.md, which lists the differences.
 
 import (
 	"math"
@@ -89,7 +89,7 @@ const (
 	trailShare     = 0.5 // share of the page in its trail
 	maxDistance    = 10  // links from a relevant page, or more
 	maxParentsRead = 64  // parents of an address (row a), which bounds the cost of menus
-	maxWeight      = 1e9 // absolute value, so that a learning rate that is too high does not diverge
+	maxWeight      = 1e9 // maximum absolute value, so that weights stay finite if the learning rate is too high
 )
 
 func newLinearQ() Strategy {
@@ -190,7 +190,7 @@ func (s *linearQ) measure(place int) {
 	s.distances.set(p.node, distance)
 }
 
-// state returns the measurements of the page at place, without those of the action.
+// state returns the measurements of the page at place. The measurements of the action are not set.
 func (s *linearQ) state(place int) (x code) {
 	p := &s.pages[place]
 	x[stateRelevance] = bin(p.score)
@@ -200,8 +200,8 @@ func (s *linearQ) state(place int) (x code) {
 	return x
 }
 
-// parents returns the bins of the mean score of the pages that link to id, and of the relevant
-// ones.
+// parents returns the bins of two mean scores: of the pages that link to id, and of the relevant
+// pages among them.
 func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 	var sum, n, sumGood, nGood float64
 	for parent := range s.web.Parents(id) {
@@ -306,7 +306,7 @@ func (s *linearQ) value(id graph.ID) float64 {
 // linearWeights are saved when they have changed.
 type linearWeights struct {
 	w       [measurements * binsEach]float64
-	changed bool // since the last delta
+	changed bool // whether the weights changed since the last delta
 }
 
 func (l *linearWeights) code(c *codec) {

@@ -15,7 +15,7 @@ import (
 )
 
 // A feature is a word in a place: two bits encode the place, thirty the FNV-1a hash of the
-// word. Of a hundred thousand words about five collide. In return words need not be stored: a
+// word. Of a hundred thousand words about five collide. But words do not have to be stored: a
 // link takes four bytes per word.
 type feature uint32
 
@@ -24,9 +24,9 @@ type place uint32
 
 const (
 	inContext place = iota // around the link
-	inURL                  // in the path or the query of its address
-	inAnchor               // in its text
-	inWeb                  // not a word: a property of its host or its page
+	inURL                  // in the path or the query of the link's address
+	inAnchor               // in the text of the link
+	inWeb                  // not a word: a property of the host of the link, or of its page
 	places
 )
 
@@ -49,13 +49,13 @@ func fnv64(s string) uint64 {
 	return h
 }
 
-// Bounds of the text that is read of a link, in bytes. A page may make a link of a whole
-// paragraph, and the context of a link may be the whole page.
+// Limits of the text of a link that is read, in bytes. A whole paragraph may be a link, and the
+// context of a link may be the whole page.
 const (
 	readAnchor  = 512
 	readContext = 2048
 	readURL     = 1024
-	maxWords    = 64 // of one place
+	maxWords    = 64 // words of one place
 )
 
 // linkWords turns links into features.
@@ -64,7 +64,7 @@ type linkWords struct {
 	terms    []text.Term
 }
 
-// aim sets the language of the links to that of the topic.
+// aim sets the language of the links to the language of the topic.
 func (w *linkWords) aim(t *topic.Topic) (err error) {
 	w.analyzer, err = t.Analyzer()
 	return err
@@ -113,13 +113,13 @@ func pathAndQuery(address string) string {
 	return clip(rest, readURL)
 }
 
-// A linkStore holds the features of unfetched links. The first page with a link determines
-// them.
+// A linkStore holds the features of unfetched links. They are taken from the first page with the
+// link.
 type linkStore struct {
-	features [][]feature // by graph.ID; nil was never added
+	features [][]feature // by graph.ID; nil: never added
 
 	fresh   []graph.ID // added since the last delta
-	gone    []graph.ID // to be dropped after the next delta, which still needs them
+	gone    []graph.ID // to be dropped after the next delta, which still contains them
 	aliases int        // aliases of the memory seen so far
 }
 

@@ -14,15 +14,15 @@ import (
 type memory struct {
 	web    graph.Graph
 	pages  []page  // in fetch order
-	pageOf []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
-	bestOf []int32 // by graph.ID: the best page that links to it, as in pageOf; derived
+	pageOf []int32 // by graph.ID: place in pages plus one; 0: not fetched
+	bestOf []int32 // by graph.ID: place of the best page that links to it plus one; derived
 	ranked int     // pages included in bestOf
 
 	firstID    int     // ID of the first address discovered in this generation
 	firstPage  int     // place of the first page of this generation
 	anyOutcome bool    // whether this generation had an outcome, including addresses returned unfetched
 	aliases    []alias // addresses that turned out to be known pages
-	parts      []part  // the rest of the strategy's state; see AppendDelta
+	parts      []part  // other state of the strategy; see AppendDelta
 
 	saved struct {
 		web            graph.Mark
@@ -33,8 +33,8 @@ type memory struct {
 // A page is an address that was requested.
 type page struct {
 	node   graph.ID
-	final  graph.ID // where redirects ended; node itself if there were none
-	score  float64  // 0 if it failed
+	final  graph.ID // the address at the end of redirects; node if there were none
+	score  float64  // 0 if the request failed
 	degree int      // distinct links on the whole page, archived or not
 	depth  int
 	failed bool
@@ -42,7 +42,7 @@ type page struct {
 	relevant bool // according to the steering measure
 }
 
-// highestScore bounds the scores of records, so that sums and squares stay finite.
+// highestScore is the upper limit for scores of records, so that sums and squares stay finite.
 const highestScore = 1e100
 
 // bounded returns x limited to the range of scores.
@@ -52,10 +52,10 @@ func bounded(x float64) float64 { return max(-highestScore, min(x, highestScore)
 type alias struct {
 	node  graph.ID
 	place int32
-	since int32 // number of pages known at that time
+	since int32 // number of pages known when the alias was added
 }
 
-// Visit and Params are those of strategies that store no more of a record, and of those
+// Visit is the method of strategies that store nothing else of a record, and Params of strategies
 // without parameters.
 func (m *memory) Visit(rec *wire.Record) { m.visit(rec) }
 func (m *memory) Params() []Param        { return nil }
@@ -68,7 +68,7 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 		return 0, false
 	}
 	place = m.learn(rec)
-	for _, hop := range rec.Redirects { // they were answered too; the first is rec itself
+	for _, hop := range rec.Redirects { // these addresses have an outcome too; the first is rec itself
 		id := m.web.Intern(hop.URL)
 		m.grow()
 		if at, fetched := m.page(id); !fetched || at != place {
@@ -90,7 +90,7 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 		if p := m.pages[known]; final != node {
 			m.addAlias(node, known)
 			return known
-		} else if p.node != node && p.final == node { // it was first fetched through a redirect
+		} else if p.node != node && p.final == node { // the page was first fetched through a redirect
 			return known
 		}
 	}
@@ -107,7 +107,7 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 	for i := range rec.Links {
 		link := &rec.Links[i]
 		if link.Archived == wire.False {
-			continue // the archive does not have it
+			continue // the target is not in the archive
 		}
 		if to := m.web.Intern(link.URL); to != node && to != final {
 			links = append(links, to)
@@ -152,17 +152,16 @@ func (m *memory) allFetched(ids []graph.ID) bool {
 	return !slices.ContainsFunc(ids, func(id graph.ID) bool { return m.pageOf[id] == 0 })
 }
 
-// bestParent returns the place of the page with the highest score that links to node, the
-// first of equals. ok is false if there is none. It may only be called by Breed, when the
-// whole generation is known.
+// bestParent returns the place of the page with the highest score that links to node; if scores are
+// equal, of the first page. ok is false if no page links to node. bestParent may only be called by
+// Breed, when the whole generation is known.
 func (m *memory) bestParent(node graph.ID) (place int, ok bool) {
 	m.rankParents()
 	place = int(m.bestOf[node]) - 1
 	return max(0, place), place >= 0
 }
 
-// rankParents updates bestOf with the new pages. Each link is looked at once, however many
-// pages a crawl has.
+// rankParents updates bestOf with the new pages. Each link of a crawl is processed only once.
 func (m *memory) rankParents() {
 	m.bestOf = grown(m.bestOf, m.web.Len())
 	for ; m.ranked < len(m.pages); m.ranked++ {
@@ -199,7 +198,7 @@ func (m *memory) endGeneration() {
 
 const (
 	flagFailed = 1 << iota
-	flagMoved  // its final address differs
+	flagMoved  // the final address of the page differs
 	flagRelevant
 )
 
@@ -231,8 +230,8 @@ func (p *page) code(c *codec) {
 	p.failed, p.relevant = flags&flagFailed != 0, flags&flagRelevant != 0
 }
 
-// code writes what was learned since the last delta, or adds it in its original order; then
-// it does the same with parts, and with the parts of the strategy.
+// code writes the changes since the last delta, or restores them in their original order; then it
+// does the same for parts, and for the parts of the strategy.
 func (m *memory) code(c *codec, parts []part) {
 	c.graph(&m.web, &m.saved.web)
 	m.grow()
@@ -271,13 +270,13 @@ func (m *memory) addPages(pages []page) {
 
 var errCorrupt = errors.New("the state is damaged")
 
-// AppendDelta appends the delta of the memory, and then those of the strategy's parts.
+// AppendDelta appends the delta of the memory, and then the deltas of the strategy's parts.
 func (m *memory) AppendDelta(b []byte) []byte { return m.appendDelta(b) }
 
 // Replay restores what AppendDelta wrote.
 func (m *memory) Replay(b []byte) error { return m.replay(b) }
 
-// appendDelta is AppendDelta with further parts before those of the strategy.
+// appendDelta is AppendDelta with further parts before the parts of the strategy.
 func (m *memory) appendDelta(b []byte, parts ...part) []byte {
 	c := codec{b: b, web: &m.web}
 	m.code(&c, parts)
@@ -295,8 +294,8 @@ func (m *memory) replay(b []byte, parts ...part) error {
 	return nil
 }
 
-// visitNew records the outcome rec. ok is true if it is a new page that was fetched; place is
-// its place.
+// visitNew records the outcome rec. ok is true if rec is a new page that was fetched; place is the
+// place of this page.
 func (m *memory) visitNew(rec *wire.Record) (place int, ok bool) {
 	known := len(m.pages)
 	place, ok = m.visit(rec)
@@ -329,8 +328,8 @@ func (m *memory) linksOn(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.
 	}
 }
 
-// unfetchedLinks yields the links of linksOn whose targets were not fetched yet; none if the
-// page failed.
+// unfetchedLinks yields the links of linksOn whose targets were not fetched yet. It yields none if
+// the page failed.
 func (m *memory) unfetchedLinks(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
 		if m.pages[place].failed {

@@ -23,13 +23,12 @@ package strategy
 //	pm                Mutation         share of V2 that is taken (Vm)
 //	Vn                offspring        Vc ∪ Vm
 //
-// The paper downloads all of V1 before it selects from it (its step 4). So one of its
-// generations takes two passes of the pipeline, or more if a pass is smaller than V1: first
-// the queue is fetched, then the children. Children that are selected need not be fetched
-// again.
+// The paper downloads all of V1 before it selects from V1 (step 4 of the paper). So a generation
+// of the paper takes two passes of the pipeline, or more if a pass is smaller than V1: first the
+// queue is fetched, then the children. Children that are selected are not fetched again.
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows are named in
-// the comments below.
+// Where the paper is silent or contradicts itself we follow PAPERS.md. The comments below name
+// the rows of its table.
 
 import (
 	"cmp"
@@ -51,44 +50,44 @@ type nicheGA struct {
 	Crossover   float64 // pc
 	Mutation    float64 // pm
 	Knockout    float64 // share of a niche that is eliminated
-	KnockoutN   int     // or this many, if positive
+	KnockoutN   int     // number of members eliminated instead of a share, if positive
 	NicheMin    int     // smaller niches lose no members
 	NicheDirs   int     // directories in the key of a niche
 	Cocitation  string  // siblings or parents: the two readings of V2 (row g)
 	Authorities bool    // authorities breed too (row j)
 	Lazy        bool    // children are chosen before they are fetched (row e)
-	Compat      bool    // literally as in the paper (rows f, k, p)
+	Compat      bool    // follow the paper literally (rows f, k, p)
 
 	pass        pass
-	turns       int    // addresses proposed so far; earlier ones have higher priorities
+	numProposed int    // addresses proposed so far; earlier ones have higher priorities
 	queue       list   // individuals to select from, once all are fetched
 	children    list   // V1, in the pass that fetches it
 	mutants     list   // Vm, in the pass that fetches it (compat)
-	chosen      list   // Vc, in that pass
+	chosen      list   // Vc, in the pass that fetches Vm (compat)
 	authorities list   // relevant pages of this generation that are not hubs
 	unsolicited list   // pages that the strategy did not propose, to be added to the next queue
-	eliminated  list   // members that niches lost, kept for a restart
+	eliminated  list   // members eliminated from niches, kept for a restart
 	queued      list   // all addresses that were ever in a queue: "visited" in the paper
 	bred        list   // pages whose links were used
 	state       []mark // by graph.ID, derived from the lists
 
-	predicted column // predicted score: the best of the links to it (lazy)
+	predicted column // by graph.ID: the best score of the links to the address (lazy)
 
 	next []Address // proposals of this call of Breed
 }
 
-// A pass says which addresses must be fetched before the next step.
+// A pass determines which addresses must be fetched before the next step.
 type pass uint8
 
 const (
-	selecting pass = iota // for the queue
-	breeding              // for the children of the hubs
-	mutating              // for the mutants, before the knock-out (compat)
+	selecting pass = iota // the queue
+	breeding              // the children of the hubs
+	mutating              // the mutants, before the knock-out (compat)
 )
 
 func (p *pass) code(c *codec) { c.byte((*byte)(p)) }
 
-// A mark says in which lists an address is.
+// A mark is the set of the lists that contain an address.
 type mark uint8
 
 const (
@@ -101,8 +100,8 @@ const (
 	siblings = "siblings"
 	parents  = "parents"
 
-	// predictionDecay times the score of its best parent is the predicted score of a mutant
-	// (row f).
+	// predictionDecay is the predicted score of a mutant, divided by the score of its best
+	// parent (row f).
 	predictionDecay = 0.5
 )
 
@@ -113,7 +112,7 @@ func newNiche() Strategy {
 		Knockout: 0.10, NicheMin: 10,
 		Cocitation: siblings,
 	}
-	s.parts = []part{&s.pass, (*counter)(&s.turns), &s.queue, &s.children, &s.mutants, &s.chosen,
+	s.parts = []part{&s.pass, (*counter)(&s.numProposed), &s.queue, &s.children, &s.mutants, &s.chosen,
 		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted, s}
 	return s
 }
@@ -143,8 +142,7 @@ func (s *nicheGA) Visit(rec *wire.Record) {
 	}
 }
 
-// Breed runs the steps of the algorithm as long as the pages that the next step needs are
-// fetched.
+// Breed runs steps of the algorithm until the next step needs a page that was not fetched yet.
 func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	s.next = nil
 	s.derive()
@@ -195,8 +193,8 @@ func (s *nicheGA) failAwaited() {
 	}
 }
 
-// adopt adds the pages that the strategy did not propose, such as seeds, to the awaited queue
-// or the next one.
+// adopt adds the pages that the strategy did not propose, such as seeds, to the queue if it is
+// awaited, and to unsolicited (for the next queue) otherwise.
 func (s *nicheGA) adopt() {
 	into := &s.unsolicited
 	if s.pass == selecting {
@@ -212,23 +210,23 @@ func (s *nicheGA) adopt() {
 	}
 }
 
-// selection is steps 1 to 3: the relevant pages of the queue become hubs or authorities, and
-// the queue becomes visited.
+// selection is steps 1 to 3: the relevant pages of the queue become hubs or authorities, and all
+// members of the queue are marked as visited.
 func (s *nicheGA) selection() (hubs []graph.ID) {
 	s.authorities.ids = nil
 	for _, id := range s.queue.ids {
 		place, _ := s.page(id)
 		p := s.pages[place]
-		if p.failed { // if a later attempt succeeds, it is unsolicited
+		if p.failed { // if a later attempt succeeds, the page is unsolicited
 			s.state[id] &^= isAwaited
 			continue
 		}
-		s.enqueue(id)
-		if id != p.node { // an alias of a page, which counts once
+		s.markVisited(id)
+		if id != p.node { // id is an alias: select its page only once
 			if s.state[p.node]&isQueued != 0 {
 				continue
 			}
-			s.enqueue(p.node)
+			s.markVisited(p.node)
 		}
 		if !(p.score > s.Threshold) || s.state[p.node]&isBred != 0 {
 			continue
@@ -243,8 +241,8 @@ func (s *nicheGA) selection() (hubs []graph.ID) {
 	return hubs
 }
 
-// enqueue marks id as visited in the paper's sense: it was in the queue.
-func (s *nicheGA) enqueue(id graph.ID) {
+// markVisited marks id as visited in the sense of the paper: id was in the queue.
+func (s *nicheGA) markVisited(id graph.ID) {
 	s.state[id] &^= isAwaited
 	if s.state[id]&isQueued == 0 {
 		s.state[id] |= isQueued
@@ -252,8 +250,8 @@ func (s *nicheGA) enqueue(id graph.ID) {
 	}
 }
 
-// breed is step 4: the links of the hubs are the children, all of which are fetched. With
-// Lazy, crossover selects first.
+// breed is step 4: the links of the hubs are the children. All children are fetched or, with
+// Lazy, only those that crossover selects.
 func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	families := hubs
 	if s.Authorities {
@@ -279,7 +277,7 @@ func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// individuals returns ids without those that failed, and marks all as no longer awaited.
+// individuals returns the ids that did not fail, and marks all ids as no longer awaited.
 func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
 	return slices.DeleteFunc(ids, func(id graph.ID) bool {
 		s.state[id] &^= isAwaited
@@ -288,8 +286,8 @@ func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
 	})
 }
 
-// crossover is step 5: it returns the ⌊pc·n⌋ children with the highest scores. Children that
-// could not be fetched do not count.
+// crossover is step 5: it returns the ⌊pc·n⌋ children with the highest scores. n is the number of
+// children without those that failed.
 func (s *nicheGA) crossover() (chosen []graph.ID) {
 	nodes := s.individuals(s.children.ids)
 	s.children.ids = nil
@@ -304,8 +302,8 @@ func (s *nicheGA) crossover() (chosen []graph.ID) {
 	return chosen
 }
 
-// fitness returns S or, before the page is fetched, a prediction: half of the best parent's
-// score (row f), or with Lazy the mean of that score and the link's.
+// fitness returns S or, before the page is fetched, a prediction: half the score of the best
+// parent (row f) or, with Lazy, the mean of the scores of the best parent and the link.
 func (s *nicheGA) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
 		return s.pages[place].score
@@ -339,8 +337,8 @@ func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// colocated returns V2: unvisited links on pages that link to an authority of this generation,
-// or those pages themselves, among what was crawled (rows g, h).
+// colocated returns V2: the crawled pages that link to an authority of this generation, or all
+// links on these pages, without visited addresses (rows g, h).
 func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 	seen := map[graph.ID]bool{}
 	for _, id := range chosen {
@@ -376,7 +374,7 @@ func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 }
 
 // survive is step 8: every niche of the offspring loses its worst members, which are kept for
-// a restart; the others are the next queue.
+// a restart. The remaining members are the next queue.
 func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	offspring := slices.Concat(chosen, mutants)
 	members := make([]niche.Member, len(offspring))
@@ -392,9 +390,9 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	}
 	for _, i := range stay {
 		if i < len(chosen) {
-			s.wait(offspring[i], opCrossover)
+			s.enqueue(offspring[i], opCrossover)
 		} else {
-			s.wait(offspring[i], opMutation)
+			s.enqueue(offspring[i], opMutation)
 		}
 	}
 	s.pass = selecting
@@ -403,14 +401,15 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	s.unsolicited.ids = nil
 }
 
-// restart fills the queue when no individual survived, where the paper stops (row p): with the
-// eliminated ones or, if there are none, with the links of pages that never bred, relevant or
-// not, best page first, until a generation is full. It reports whether the queue has members.
+// restart fills the queue when no individual survived. The paper stops in this case (row p).
+// restart takes the eliminated individuals. If there are none, it takes the links of pages that
+// never bred, relevant or not, best page first, until the queue has n members. It reports whether
+// the queue has members.
 func (s *nicheGA) restart(n int) bool {
 	again := func(id graph.ID) {
 		place, fetched := s.page(id)
 		if s.state[id]&(isQueued|isAwaited) == 0 && !(fetched && s.pages[place].failed) {
-			s.wait(id, opRestart)
+			s.enqueue(id, opRestart)
 		}
 	}
 	for _, id := range s.eliminated.ids {
@@ -446,23 +445,24 @@ func (s *nicheGA) markBred(id graph.ID) {
 	s.bred.ids = append(s.bred.ids, id)
 }
 
-// wait adds id to the queue.
-func (s *nicheGA) wait(id graph.ID, operator string) {
+// enqueue adds id to the queue, and proposes it.
+func (s *nicheGA) enqueue(id graph.ID, operator string) {
 	s.state[id] |= isAwaited
 	s.queue.ids = append(s.queue.ids, id)
 	s.propose(id, operator)
 }
 
-// propose proposes id, unless it was fetched, with a lower priority than all before.
+// propose proposes id, unless its page was fetched. The priority is lower than in all earlier
+// proposals.
 func (s *nicheGA) propose(id graph.ID, operator string) {
 	if _, fetched := s.page(id); fetched {
 		return
 	}
 	best, _ := s.bestParent(id)
-	a := s.address(id, best, operator, -float64(s.turns))
+	a := s.address(id, best, operator, -float64(s.numProposed))
 	a.Niche = s.niche(id)
 	a.Parents = s.parentURLs(id)
-	s.turns++
+	s.numProposed++
 	s.next = append(s.next, a)
 }
 

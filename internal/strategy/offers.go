@@ -2,8 +2,8 @@ package strategy
 
 import "spoor/internal/graph"
 
-// offers collects the addresses whose priority this generation raised. Each holds its last
-// proposal, in the order of the first.
+// offers collects the addresses whose priority this generation raised. It keeps the last proposal
+// of each address, in the order of the first proposals.
 type offers struct {
 	order []graph.ID
 	last  map[graph.ID]Address
@@ -24,7 +24,7 @@ func (o *offers) has(id graph.ID) bool {
 	return offered
 }
 
-// take empties the offers and returns those not fetched in the meantime.
+// take empties the offers and returns the offers that were not fetched in the meantime.
 func (o *offers) take(m *memory) (next []Address) {
 	for _, id := range o.order {
 		if _, fetched := m.page(id); !fetched {

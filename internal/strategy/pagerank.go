@@ -5,8 +5,8 @@ package strategy
 //	Cho, Garcia-Molina and Page, "Efficient crawling through URL ordering", Computer
 //	Networks and ISDN Systems 30(1–7), 1998, pp. 161–172,
 //
-// in the form used by topical crawlers for comparison (Menczer, Pant and Srinivasan): a link
-// is worth the rank that its parents pass on to it,
+// in the form used by topical crawlers for comparison (Menczer, Pant and Srinivasan): the value of a
+// link is the rank that its parents pass on to it,
 //
 //	priority(u) = Σ over fetched pages p → u of PR(p)/out(p)
 //
@@ -24,7 +24,7 @@ package strategy
 //	teleport           relevance  uniform, or the scores of the fetched pages (Topic)
 //
 // Between two computations new links get their share of the old ranks; a page unknown at the
-// last computation passes nothing on. Links of equal value are fetched in the order of their
+// last computation passes on no rank. Links of equal value are fetched in the order of their
 // discovery.
 
 import (
@@ -46,7 +46,7 @@ type pageRank struct {
 const (
 	// rankTolerance is the sum of absolute changes at which the iteration ends.
 	rankTolerance = 1e-10
-	// rankIterations suffice for rankTolerance at a damping of 0.9.
+	// rankIterations is enough to reach rankTolerance at a damping of 0.9.
 	rankIterations = 230
 	// The ranks are recomputed when at least 1/rankShare of the fetched pages are new.
 	rankShare = 100

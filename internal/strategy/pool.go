@@ -10,29 +10,31 @@ import (
 	"spoor/internal/wire"
 )
 
-// A pool is the memory of a strategy that chooses exactly what is fetched next, and so
-// proposes no more than a generation holds. A known address that is neither fetched nor
-// pending is free.
+// A pool is the memory of a strategy that chooses exactly the addresses of the next generation, and
+// so proposes at most as many addresses as a generation fetches. A known address that is neither
+// fetched nor pending is free.
 type pool struct {
 	memory
-	pending list // proposed and not answered, in the order of the proposals
-	last    int  // how many of them the last generation proposed
+	pending list // proposed addresses without an outcome, in the order of the proposals
+	last    int  // number of addresses in pending that the last generation proposed
 
 	isPending []bool // by graph.ID, derived from pending
 
-	foreign func(url string) bool // whether another partition fetches an address; nil: none does
+	foreign func(url string) bool // reports whether another partition fetches an address; nil: no partitions
 }
 
 // setForeign implements partitioned.
 func (p *pool) setForeign(foreign func(url string) bool) { p.foreign = foreign }
 
-// isForeign reports whether another partition fetches id. Its outcome does not come back.
+// isForeign reports whether another partition fetches id. The pool gets no outcome of a foreign
+// address.
 func (p *pool) isForeign(id graph.ID) bool { return p.foreign != nil && p.foreign(p.web.URL(id)) }
 
-// startBreed begins Breed for a generation of n addresses and returns how many to propose. It
-// removes answered addresses from pending, or all of them if the frontier was empty. Addresses
-// of the last generation that are still pending use up part of n; older ones may never be
-// fetched and do not.
+// startBreed begins Breed for a generation of n addresses and returns the number of addresses to
+// propose. It removes addresses with an outcome from pending, or all addresses if the frontier was
+// empty. The number is n without the addresses of the last generation that are still pending. Older
+// pending addresses are not subtracted, because they may never be fetched. Foreign addresses stay
+// pending, and are not subtracted either.
 func (p *pool) startBreed(n int) (quota int) {
 	earlier := len(p.pending.ids) - p.last
 	p.isPending = make([]bool, p.web.Len())
@@ -81,8 +83,8 @@ func (p *pool) markPending(id graph.ID) {
 	p.last++
 }
 
-// best returns the n free addresses with the highest scores, highest first; of equals the one
-// discovered first.
+// best returns the n free addresses with the highest scores, highest first. Of equal scores, the
+// address discovered first is first.
 func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 	if n = min(n, p.web.Len()); n <= 0 {
 		return nil
@@ -156,7 +158,7 @@ func (p *pool) proposeAt(id graph.ID, priority float64, reasons ...wire.Scored) 
 	return p.addressOf(id, priority, reasons...)
 }
 
-// propose is proposeAt for the priority that comes after everything proposed before it.
+// propose is proposeAt with a priority lower than the priorities of all earlier proposals.
 func (p *pool) propose(id graph.ID, reasons ...wire.Scored) Address {
 	a := p.proposeAt(id, -float64(len(p.pages)+p.last+1), reasons...)
 	if p.web.InDegree(id) > 1 {

@@ -1,7 +1,7 @@
 package strategy
 
-// This file reads and writes priors: what forage learned in finished crawls, from which it starts the
-// next one. forage_learn.go makes them, forage_prior.go uses them.
+// This file reads and writes priors. A prior holds what forage learned in finished crawls; the next
+// crawl starts from it. forage_learn.go makes priors, forage_prior.go uses them.
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const (
 	PriorVersion = 1
 )
 
-// Bounds of a prior that is read or written.
+// Limits of a prior that is read or written.
 const (
 	maxPriorFile      = 16 << 20 // bytes
 	maxLearned        = 20_000   // entries of a list
@@ -34,28 +34,28 @@ const (
 	maxPriorPrecision = 1000
 )
 
-// A Prior is what was learned in crawls. It has no addresses and no labels.
+// A Prior holds the weights learned in crawls. It has no addresses and no labels.
 type Prior struct {
 	Format   string             `json:"format"`   // [PriorFormat]
 	Version  int                `json:"version"`  // [PriorVersion]
 	Language string             `json:"language"` // of the words, as in the topics of the crawls
 	Stemmer  string             `json:"stemmer"`
-	Runs     int                `json:"runs"`     // that it was learned from
-	Webs     int                `json:"webs"`     // of different hosts
-	Pages    int                `json:"pages"`    // fetched by the runs
+	Runs     int                `json:"runs"`     // number of runs from which the prior was learned
+	Webs     int                `json:"webs"`     // number of webs of the runs
+	Pages    int                `json:"pages"`    // number of pages fetched by the runs
 	Signals  map[string]float64 `json:"signals"`  // weights of all signals
 	Relevant []Learned          `json:"relevant"` // links that lead to relevant pages
-	Hubs     []Learned          `json:"hubs"`     // links that lead to pages whose links do
-	Lists    []Learned          `json:"lists"`    // pages whose links do
+	Hubs     []Learned          `json:"hubs"`     // links that lead to pages with links to relevant pages
+	Lists    []Learned          `json:"lists"`    // pages with links to relevant pages
 }
 
-// Learned is a feature of a link or of a page with the weight that is expected of it in a crawl:
-// how much its presence adds to the relevance of what it leads to.
+// Learned is a feature of a link or of a page, with its expected weight in a crawl: how much its
+// presence adds to the relevance of the pages that the link or page leads to.
 type Learned struct {
 	In        string  `json:"in"`   // anchor, address, context or path; of pages: text or title
 	Word      string  `json:"word"` // a stem; of in path, a path of tags
 	Weight    float64 `json:"weight"`
-	Precision float64 `json:"precision"` // of the weight, in units of that of a weight of which nothing is known
+	Precision float64 `json:"precision"` // precision of the weight, relative to a weight without a prior
 }
 
 // lists returns the lists of a prior with their names, and the places that their words may be in.
@@ -87,7 +87,7 @@ func compareLearned(a, b Learned) int {
 	return cmp.Or(cmp.Compare(a.In, b.In), cmp.Compare(a.Word, b.Word))
 }
 
-// Write writes the prior as JSON with one entry a line.
+// Write writes the prior as JSON with one entry per line.
 func (p *Prior) Write(w io.Writer) error {
 	var b bytes.Buffer
 	field := func(name string, value any) {
@@ -221,11 +221,11 @@ type primed interface {
 	Strategy
 	// start sets the prior. It is called before anything is visited or restored.
 	start(*Prior) error
-	// origin returns the digest of the prior, "" if there is none.
+	// origin returns the digest of the prior, or "" if there is none.
 	origin() string
 }
 
-// Start lets a new strategy start from a prior.
+// Start sets the prior of a new strategy.
 func Start(s Strategy, p *Prior) error {
 	if s, ok := s.(primed); ok {
 		return s.start(p)

@@ -17,14 +17,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// Bounds of the state, except for the queries, of which there is one per generation.
+// Limits of the state. The queries have no limit, because there is one per generation.
 const (
 	readText        = 256 << 10 // bytes of a page that are read
-	populationTerms = 1 << 18   // terms of a generation, after which its other pages are not read
+	populationTerms = 1 << 18   // terms of a generation; when it has more, its other pages are not read
 	pageTerms       = 50        // terms of a relevant page that enter the centroid
 	centroidTerms   = 1000      // terms of the centroid that are kept when it has twice as many
-	beliefTrials    = 100       // results of queries with a word, after which its counts are halved
-	maxQueryLen     = 1 << 10   // bytes of a query that is recognised
+	beliefTrials    = 100       // results of queries with a word; when there are more, its counts are halved
+	maxQueryLen     = 1 << 10   // maximum length in bytes of a query that is recognised
 )
 
 // queries breeds queries. It reads the pages of one generation after another.
@@ -38,7 +38,7 @@ type queries struct {
 	analyzer *text.Analyzer
 	user     []string           // terms of the user's query, in their order
 	weight   map[string]float64 // by term: weight in the topic's table
-	form     map[string]string  // by term: how the user or the table writes it
+	form     map[string]string  // by term: its written form in the query or the table
 
 	population *text.Statistics // of this generation
 	page       *text.Statistics // scratch
@@ -57,19 +57,19 @@ type queries struct {
 type document struct {
 	place int // place of the page
 	score float64
-	top   text.Term   // the most frequent, the first of equals
+	top   text.Term   // the most frequent term; the first if several are equally frequent
 	terms []text.Term // sorted
 }
 
 // queryKey returns a string that is equal for queries of the same terms, which are sorted.
 func queryKey(terms []string) string { return strings.Join(terms, " ") }
 
-// A belief counts the expected results of queries with a word, and those of them that were
-// relevant and new.
+// A belief counts the expected results of queries with a word (trials), and the results that were
+// relevant and new (successes).
 type belief struct{ trials, successes int }
 
-// tried returns b after the given number of further trials, none of them successful yet. Old
-// trials count half.
+// tried returns b after the given number of further trials, none of them successful yet. If there
+// are too many trials, the counts are halved.
 func (b belief) tried(trials int) belief {
 	if b.trials >= beliefTrials {
 		b = belief{b.trials / 2, b.successes / 2}
@@ -80,10 +80,10 @@ func (b belief) tried(trials int) belief {
 // success returns b after one of its trials succeeded.
 func (b belief) success() belief { return belief{b.trials, min(b.successes+1, b.trials)} }
 
-// A queryEvent is a query that was issued, or a new relevant page that one found.
+// A queryEvent is a query that was issued, or a new relevant page that a query found.
 type queryEvent struct {
-	line string // the query, if it was issued
-	from int    // otherwise the index in issued of the query that found the page
+	line string // the query that was issued; "" for a page
+	from int    // for a page: index in issued of the query that found the page
 }
 
 // aim sets the topic. The state between generations is kept.
@@ -123,8 +123,8 @@ func (s *queries) terms(line string) (names []string) {
 	return slices.Compact(names)
 }
 
-// read adds a page to the population, and a relevant one to the centroid: its most frequent
-// terms, in thousandths of the frequency of the first.
+// read adds a page to the population. If the page is relevant, it adds the most frequent terms of the
+// page to the centroid, in thousandths of the frequency of the most frequent term.
 func (s *queries) read(place int, p *page, rec *wire.Record) {
 	if len(s.population.Terms()) >= populationTerms {
 		return
@@ -152,7 +152,8 @@ func (s *queries) read(place int, p *page, rec *wire.Record) {
 	}
 }
 
-// fittest keeps the Ecosystem documents with the highest scores, the first of equals.
+// fittest keeps the Ecosystem documents with the highest scores. Of equal scores, the first documents
+// are kept.
 func (s *queries) fittest() {
 	slices.SortFunc(s.documents, func(a, b document) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
@@ -161,7 +162,7 @@ func (s *queries) fittest() {
 }
 
 // answer records the outcome of an address found by a query; success means a new relevant
-// page. The query of the seeds counts as issued.
+// page. The query of the seeds is treated as issued.
 func (s *queries) answer(rec *wire.Record, success bool) {
 	if rec.Query == "" || len(rec.Query) > maxQueryLen {
 		return
@@ -181,8 +182,8 @@ func (s *queries) record(e queryEvent) {
 	s.apply(e)
 }
 
-// apply updates the beliefs. Results known before are never fetched, and so count as trials
-// without success.
+// apply updates the beliefs. Results known before are never fetched, so they are trials without
+// success.
 func (s *queries) apply(e queryEvent) {
 	if e.line == "" {
 		for _, term := range s.issued[e.from] {
@@ -200,9 +201,9 @@ func (s *queries) apply(e queryEvent) {
 	}
 }
 
-// learn adds the words of this generation's relevant pages to the centroid. The lightest are
-// dropped only when it has twice as many as are kept, so that a new word has time to gain
-// weight.
+// learn adds the words of this generation's relevant pages to the centroid. The words with the lowest
+// weights are dropped only when the centroid has twice centroidTerms words, so that a new word has
+// time to gain weight.
 func (s *queries) learn() {
 	for term, n := range s.words {
 		s.centroid[term] += n

@@ -1,11 +1,11 @@
 package strategy
 
 // This file implements the random crawler: every address that is known and not fetched is
-// equally likely to be fetched next. It is the zero of the normalised area under the recall
-// curve (doc/results.md).
+// equally likely to be fetched next. Its normalised area under the recall curve is 0
+// (doc/results.md).
 //
-// A generation is one draw without replacement. This differs from drawing again after every
-// page, whose links could then be drawn at once, unless a generation is one page.
+// A generation is one draw without replacement. A draw after every page would be different, because
+// the links of a page could be drawn at once; the two are the same if a generation is one page.
 
 import (
 	"math/rand/v2"

@@ -7,8 +7,8 @@ type linkRank struct {
 	pool
 	Every int // fetches between two computations
 
-	at       snapshot // of the last computation
-	computed bool     // since the last delta
+	at       snapshot // snapshot of the last computation
+	computed bool     // whether ranks were computed since the last delta
 }
 
 // A snapshot is the extent of the crawl at some time.
@@ -17,9 +17,9 @@ type snapshot struct {
 	pages, aliases int
 }
 
-// due reports whether the ranks must be recomputed, because that many pages were fetched since
-// the last time; if so, it takes a snapshot to compute them from. The snapshot is restored,
-// and the ranks are computed again.
+// due reports whether the ranks must be recomputed, because this number of pages was fetched since
+// the last computation; if so, it takes the snapshot for the computation. Only the snapshot is saved:
+// after a restoration, the ranks are computed again.
 func (s *linkRank) due(fetches int) bool {
 	if s.at != (snapshot{}) && len(s.pages)-s.at.pages < fetches {
 		return false

@@ -28,10 +28,10 @@ func drawQuery(rng *rand.Rand, words []string, n int) string {
 	return strings.Join(drawn, " ")
 }
 
-// A queryLog holds the queries emitted so far, so that none is emitted twice.
+// A queryLog holds the queries emitted so far, so that no query is emitted twice.
 type queryLog struct {
 	queries []string
-	saved   int // how many of them are in a delta
+	saved   int // number of queries that are in a delta
 }
 
 // add adds query, and reports whether it is new.

@@ -10,8 +10,8 @@ package strategy
 //
 //	G. Pant, P. Srinivasan and F. Menczer, "Crawling the Web", in Web Dynamics, 2004.
 //
-// It is fish-search with degrees of relevance: a link inherits from all its ancestors and is
-// judged by its neighbourhood:
+// It is fish-search with degrees of relevance: the value of a link depends on all its ancestors and
+// on its neighbourhood:
 //
 //	inherited = δ·sim(page)       if sim(page) > ε
 //	          = δ·inherited(page) otherwise
@@ -29,11 +29,11 @@ package strategy
 //	sim(page)  rec.Score  by the words of the query
 //	anchor, sim(context)  the link's Scores, by the same measure
 //
-// The values of δ, β, γ and d are reconstructed: the paper was not at hand, and the
-// description names none.
+// The values of δ, β, γ and d are reconstructed: the paper was not available, and the
+// description names no values.
 //
-// The rows that comments name are those of PAPERS.md, which lists what is not known and what
-// we do.
+// Comments name rows of the table in PAPERS.md, which lists what is not known about the paper, and
+// what this implementation does.
 
 import (
 	"math/rand/v2"

@@ -54,10 +54,10 @@ const (
 // identified by their index in the vocabulary.
 type habitat struct {
 	objective  string
-	maxWords   int      // of a query
+	maxWords   int      // maximum number of words of a query
 	vocabulary []string // terms in their order in a query
 	forms      []string // their written forms
-	user       []bool   // whether it is a word of the user's query
+	user       []bool   // whether the word is in the user's query
 	users      int
 	organisms  [][]float64
 	tops       []int // by document: its most frequent word, or -1
@@ -70,7 +70,7 @@ type habitat struct {
 // An askedQuery is an issued query with words of the vocabulary.
 type askedQuery struct {
 	words []int
-	size  int // number of words, including others
+	size  int // number of words, including words outside the vocabulary
 }
 
 // habitat returns the habitat of the population. It has no organisms if the population has no
@@ -154,8 +154,8 @@ func (h *habitat) addOrganisms(s *queries) {
 	}
 }
 
-// setDirection sets the direction of the centroid. Before any page was relevant, the weight
-// table of the topic stands in for it.
+// setDirection sets the direction of the centroid. Before any page was relevant, it uses the weight
+// table of the topic instead of the centroid.
 func (h *habitat) setDirection(s *queries) {
 	weight := s.weight
 	if len(s.centroid) > 0 {
@@ -173,8 +173,8 @@ func (h *habitat) setDirection(s *queries) {
 	}
 }
 
-// addIssued adds the queries issued so far. Of those with the same words of the vocabulary,
-// the shortest is the most similar to any query.
+// addIssued adds the queries issued so far. Of queries with the same words of the vocabulary, it adds
+// only the shortest, which is the most similar to any query.
 func (h *habitat) addIssued(s *queries, place map[string]int) {
 	at := map[string]int{}
 	for _, terms := range s.issued {
@@ -205,7 +205,7 @@ func (h *habitat) active(x []float64, limit int) (words []int) {
 	return words
 }
 
-// query returns the words of the query of x, with at least one of the user's (row k).
+// query returns the words of the query of x, including at least one word of the user (row k).
 func (h *habitat) query(x []float64) (words []int) {
 	words = h.active(x, h.maxWords)
 	isUser := func(i int) bool { return h.user[i] }
@@ -236,7 +236,7 @@ func (h *habitat) likeness(words []int) float64 {
 }
 
 // value returns the yield objective. It is negative for words that are too dissimilar to the
-// user's: the lower, the less similar they are.
+// user's words, and lower for less similar words.
 func (h *habitat) value(words []int) float64 {
 	// Six words cannot reach leastLikeness if the user's query is long.
 	least := min(leastLikeness, quotient(h.maxWords, 2*h.users))

@@ -1,9 +1,9 @@
 // Package strategy decides which addresses a crawl fetches next. Each file implements one
-// paper, or one baseline that the papers are compared with. memory.go holds what all
-// strategies remember, and journal.go saves it between two runs of evolve.
+// paper, or one baseline that the papers are compared with. memory.go holds the state that all
+// strategies share, and journal.go saves the state between two runs of evolve.
 //
-// A strategy reads scored records and never labels: a crawl must not be steered by what it is
-// judged by.
+// A strategy reads scored records and never labels: the labels that judge a crawl must not steer
+// it.
 package strategy
 
 import (
@@ -30,7 +30,7 @@ type Strategy interface {
 	Breed(n int, rng *rand.Rand) []Address
 
 	// AppendDelta appends to b what the strategy has learned since the last delta. Replay
-	// restores a delta; a new strategy with the same parameters replays them in order.
+	// restores a delta; a new strategy with the same parameters replays all deltas in order.
 	AppendDelta(b []byte) []byte
 	Replay(b []byte) error
 
@@ -38,7 +38,7 @@ type Strategy interface {
 	Params() []Param
 }
 
-// An aimed strategy uses the words of the topic, not only scores.
+// An aimed strategy uses scores and the words of the topic.
 type aimed interface {
 	Strategy
 	// aim sets the topic. It is called after the parameters are set and again whenever the
@@ -46,21 +46,22 @@ type aimed interface {
 	aim(*topic.Topic) error
 }
 
-// A partitioned strategy awaits the outcomes of its proposals.
+// A partitioned strategy keeps track of proposals whose outcomes are pending.
 type partitioned interface {
 	setForeign(func(url string) bool)
 }
 
-// Restrict tells s which addresses another partition of the crawl fetches: it may propose them, but
-// no outcome comes back. It is called before the first Visit and before the state is restored.
+// Restrict sets the function that reports whether another partition of the crawl fetches an address:
+// s may propose such addresses, but gets no outcomes of them. Restrict is called before the first
+// Visit and before the state is restored.
 func Restrict(s Strategy, foreign func(url string) bool) {
 	if s, ok := s.(partitioned); ok {
 		s.setForeign(foreign)
 	}
 }
 
-// Comparable reports whether priorities of the strategy in different partitions of a crawl compare.
-// Those of a strategy that numbers the choices of a generation do not.
+// Comparable reports whether priorities from different partitions of a crawl can be compared. They
+// cannot if the strategy numbers the choices of a generation.
 func (k *Kind) Comparable() bool {
 	_, numbers := k.New().(partitioned)
 	return !numbers
@@ -72,7 +73,7 @@ type Address struct {
 	URL      string
 	Query    string
 	Via      string   // the page it was found on
-	Parents  []string // all pages that led to it, if there are several
+	Parents  []string // all pages that led to the address, if there are several
 	Operator string
 	Niche    string
 	Depth    int
@@ -90,7 +91,7 @@ func (a *Address) Fill(rec *wire.Record, generation int) {
 	rec.Priority = wire.Num(a.Priority)
 }
 
-// Operators, as they appear in records. Seeds have an operator of their own.
+// Operators, as they appear in records. Seeds have another operator.
 const (
 	opLink      = "link"
 	opChild     = "child"
@@ -133,8 +134,8 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	return s, nil
 }
 
-// Aim replaces the topic of s by t, which must be done after Breed and before the next Visit.
-// Only the table of a topic grows; its language and keywords stay the same. Aim does nothing
+// Aim replaces the topic of s by t. It must be called after Breed and before the next Visit. Only
+// the table of a topic may have grown; its language and keywords must be the same. Aim does nothing
 // for a strategy that uses only scores.
 func Aim(s Strategy, t *topic.Topic) error {
 	if s, ok := s.(aimed); ok {
@@ -203,7 +204,7 @@ func (p Param) set(value string) (err error) {
 		*v = value
 		return p.explain(value, !slices.Contains(p.Words, value), strings.Join(p.Words, " or "))
 	}
-	outside := !(p.Range[0] <= x && x <= p.Range[1]) // NaN too
+	outside := !(p.Range[0] <= x && x <= p.Range[1]) // true for NaN
 	return p.explain(value, err != nil || outside, fmt.Sprintf("a number from %g to %g", p.Range[0], p.Range[1]))
 }
 
@@ -215,8 +216,7 @@ func (p Param) explain(value string, bad bool, want string) error {
 }
 
 // Signature returns the name of the strategy, all its parameters, and the digest of its prior if it
-// has one. Strategies with equal
-// signatures can restore each other's state.
+// has a prior. Strategies with equal signatures can restore each other's state.
 func Signature(name string, s Strategy) string {
 	var b strings.Builder
 	b.WriteString(name)

@@ -9,21 +9,21 @@ import (
 //
 //	C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A
 //	dual coordinate descent method for large-scale linear SVM", ICML 2008, pp.
-//	408–415, algorithm 1, which is what LIBLINEAR does (R.-E. Fan et al., Journal
+//	408–415, algorithm 1, which LIBLINEAR also uses (R.-E. Fan et al., Journal
 //	of Machine Learning Research 9, 2008, pp. 1871–1874).
 //
 // The loss is squared (L2), and the bias is the weight of a feature that all examples
-// have, so it is penalised like the others:
+// have, so the bias is penalised like the other weights:
 //
 //	min ½|w|² + C · Σ max(0, 1 − yᵢ w·xᵢ)²
 //
-// Features are boolean: xᵢ is the list of those that are set.
+// Features are boolean: xᵢ is the list of the features that are set.
 
-// Bounds of the search. With thousands of contradictory examples svmWork ends it after half a
-// second, at a loss a few percent above the minimum.
+// Limits of the search. With thousands of contradictory examples svmWork ends the search after half
+// a second, at a loss a few percent above the minimum.
 const (
-	svmRounds = 1000       // passes over the examples
-	svmWork   = 50_000_000 // features visited
+	svmRounds = 1000       // maximum number of passes over the examples
+	svmWork   = 50_000_000 // maximum number of features visited
 )
 
 // trainSVM returns a weight for each of width features, and the bias. An example is a list of

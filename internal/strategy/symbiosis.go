@@ -8,8 +8,8 @@ package strategy
 //
 // The population is the pages of a generation; the fitness of a page is its relevance,
 // computed by the score stage. A roulette wheel selects pages, whose links are the offspring:
-// a link is worth the summed fitness of all pages that contain it, and the best links are the
-// crawl queue. Mutation reaches what no link leads to: SOS breeds a query from the words of
+// the value of a link is the summed fitness of all pages that contain it, and the best links are the
+// crawl queue. Mutation reaches pages that no link leads to: SOS breeds a query from the words of
 // the population (queries.go, sos.go), and its search results join the next generation.
 //
 //	paper           here           meaning
@@ -26,11 +26,11 @@ package strategy
 //
 // A link that was kept but not fetched, because the generation was smaller than the queue,
 // stays in the queue, and its value grows with the number of pages that contain it. When the
-// queue is empty, the best of the other known links are fetched (operator restart), where the
-// paper's crawl would end.
+// queue is empty, the paper's crawl would end; here the best of the other known links are fetched
+// (operator restart).
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows are named in
-// the comments.
+// Where the paper is silent or contradicts itself we follow PAPERS.md. The comments name the rows
+// of its table.
 
 import (
 	"maps"
@@ -46,14 +46,14 @@ import (
 type symbiosis struct {
 	pool
 
-	Bias       float64 // of the roulette
+	Bias       float64 // added to the scores in the roulette
 	Selection  float64 // share of the population that is selected
-	Population int     // pages of a generation
-	Factor     float64 // links kept of a generation, as a multiple of Population
+	Population int     // number of pages of a generation
+	Factor     float64 // number of links kept in a generation, as a multiple of Population
 	Every      int     // generations between two queries; 0: none
-	Compat     bool    // literally as in the paper
+	Compat     bool    // follow the paper literally
 
-	queries queries // state of mutation
+	queries queries // state of the mutation
 
 	generation int    // number of generations so far
 	queued     list   // all links that were ever in the crawl queue
@@ -149,8 +149,8 @@ type survivor struct {
 }
 
 // roulette selects from the population, without replacement (row o), in proportion to fitness
-// plus bias. If a score exceeds 1, as with BM25, all are divided by the highest (row e); the
-// bias applies to the roulette only (row d).
+// plus bias. If a score exceeds 1, as with BM25, all scores are divided by the highest score (row e).
+// The bias is used only in the roulette (row d).
 func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 	var population []survivor
 	highest := 1.0
@@ -171,9 +171,9 @@ func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 	return selected
 }
 
-// crossover adds the best links of the selected pages to the queue; of equals, those
-// discovered first (row f). With Compat a link is worth the fitness of the selected pages
-// only, including their bias.
+// crossover adds the best links of the selected pages to the queue; of equal links, those
+// discovered first (row f). With Compat the value of a link is the summed fitness of the selected
+// pages only, including their bias.
 func (s *symbiosis) crossover(selected []survivor, n int) {
 	sums := map[graph.ID]float64{}
 	for _, parent := range selected {
@@ -191,7 +191,7 @@ func (s *symbiosis) crossover(selected []survivor, n int) {
 		}
 	}
 	population := s.Population
-	if !s.Compat { // a generation larger than the queue would not be filled
+	if !s.Compat { // otherwise the queue could be too small to fill a generation
 		population = max(population, n)
 	}
 	for _, i := range genetic.Truncate(values, int(float64(population)*s.Factor)) {

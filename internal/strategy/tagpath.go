@@ -24,8 +24,8 @@ package strategy
 // is pulled, and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
 // Niculescu-Mizil and Sharma 2010, for bandits with sleeping arms).
 //
-// Where the source leaves something open, or is made for another task, we follow PAPERS.md,
-// whose rows are named in the comments.
+// If the source leaves something open, or is made for another task, we follow PAPERS.md. The
+// comments name the rows of its table.
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ type tagPath struct {
 
 	arms           []cluster
 	armOf          []int32     // by graph.ID, of known links: the arm plus one
-	seen           []pathGroup // since the last delta
+	seen           []pathGroup // links seen since the last delta
 	bins           [pathBins][]binSum
 	near           []float64 // scratch of nearest, by arm
 	learnedAliases int       // aliases of the memory learned so far
@@ -70,12 +70,12 @@ type binSum struct {
 // A pathVector counts the pairs of a path in each bin.
 type pathVector struct {
 	bins []pathBin // in order
-	size int       // pairs
+	size int       // number of pairs
 }
 
 type pathBin struct{ bin, count uint16 }
 
-// A pathGroup is the links of a page at one path.
+// A pathGroup holds the links of a page at one path.
 type pathGroup struct {
 	arm  int
 	path pathVector
@@ -94,7 +94,7 @@ const (
 	epsilon  = 1e-6 // ε
 	maxArms  = 1024
 	maxPaths = 256 // paths distinguished on one page
-	maxSteps = 512 // tags read of a path
+	maxSteps = 512 // tags of a path that are read
 )
 
 func newTagPath() Strategy {
@@ -183,8 +183,8 @@ func hashed(x uint64) uint16 {
 // tf returns the share of the path's pairs in the bin.
 func (v *pathVector) tf(b pathBin) float64 { return float64(b.count) / float64(v.size) }
 
-// nearest returns the most similar arm (row d) if it is similar enough, the oldest of equals, and
-// otherwise a new one.
+// nearest returns the most similar arm (row d) if it is similar enough, and otherwise a new arm. If
+// several arms are equally similar, it returns the oldest.
 func (s *tagPath) nearest(path *pathVector) (arm int) {
 	s.near = append(s.near[:0], make([]float64, len(s.arms))...)
 	length := 0.0
@@ -294,7 +294,7 @@ func (s *tagPath) learn() {
 		s.answer(p.node, p.relevant)
 	}
 	for _, t := range s.aliases[s.learnedAliases:] {
-		s.answer(t.node, false) // it led to a known page
+		s.answer(t.node, false) // the link led to a known page
 	}
 	s.learnedAliases = len(s.aliases)
 }

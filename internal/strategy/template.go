@@ -10,11 +10,11 @@ import (
 // A template counts the links that a host repeats on its pages, as in menus and footers.
 type template struct {
 	web    graph.Graph // pages with all their links, including those not in the archive
-	hosts  hosts       // derived, like all below
-	known  []bool      // by graph.ID: whether it is counted in pages and on
+	hosts  hosts       // derived, like all following fields
+	known  []bool      // by graph.ID: whether the page is counted in pages and on
 	pages  []uint32    // by host: number of pages with links
 	on     map[onHost]uint32
-	stale  bool       // whether deltas have brought pages that are not counted
+	stale  bool       // whether replayed deltas have added pages that are not counted
 	marked graph.Mark // end of the last delta
 }
 
@@ -24,7 +24,7 @@ type onHost struct {
 	to   graph.ID
 }
 
-// fewPages is the number of pages of a host up to which it has no template.
+// fewPages is the largest number of pages of a host without a template.
 const fewPages = 3
 
 // learn counts the links of a page and returns the page's ID.
@@ -43,7 +43,7 @@ func (t *template) learn(rec *wire.Record) graph.ID {
 	return page
 }
 
-// fit counts the pages that deltas have brought.
+// fit counts the pages that replayed deltas have added.
 func (t *template) fit() {
 	if !t.stale {
 		return
@@ -83,11 +83,11 @@ func (t *template) strips(host int32, to graph.ID, share float64) bool {
 	return pages > fewPages && float64(t.on[onHost{host, to}]) > share*float64(pages)
 }
 
-// likeness returns the Jaccard index of the links of a page and of a reference, first of all
-// links and then without the templates of their hosts. It is 0 where there are no links.
+// likeness returns the Jaccard index of the links of a page and of a reference: of all links, and
+// without the templates of their hosts. An index is 0 if there are no links.
 func (t *template) likeness(page graph.ID, reference string, links []string, share float64) (all, stripped float64) {
 	host := t.hosts.of[page]
-	theirs := func(to graph.ID) bool { return false } // belongs to the reference's template
+	theirs := func(to graph.ID) bool { return false } // whether to belongs to the template of the reference's host
 	if id, ok := t.web.Find(reference); ok {
 		home := t.hosts.of[id]
 		theirs = func(to graph.ID) bool { return t.strips(home, to, share) }

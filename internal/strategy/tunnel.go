@@ -7,8 +7,8 @@ package strategy
 //	Science and Information Security 2 (1), 2009 (tunnel in PAPERS.md).
 //
 // Links of relevant pages are in a priority queue. Links of irrelevant pages are in the
-// irrelevant table, each with a level: relevant pages are often found behind irrelevant ones,
-// and the table tunnels through these, a few levels deep.
+// irrelevant table, each with a level: relevant pages are often found behind irrelevant pages,
+// and the table tunnels through the irrelevant pages, a few levels deep.
 //
 //	LinkScore(j) = URLScore(j) + AnchorScore(j) + LinksFromRelevantPageDB(j)
 //	               + Σ Relevance(parent_i)                                 (eq. 4)
@@ -24,23 +24,23 @@ package strategy
 //	irrelevant table            level         links of irrelevant pages: their level, plus one
 //	maxLevel                    MaxLevel      links of a higher level are not followed
 //
-// As printed, the table does not tunnel: the links of an irrelevant page inside it are never
-// used, its level is the same for all entries, and entries above maxLevel stay, so that the
-// loop does not end. What we do instead, by the rows of the table in PAPERS.md: an entry
-// leaves the table when it is fetched (b); if the page is relevant, its links go to the queue
-// (d); if not, other links of the page that added it sink by one level, if they have its level
-// and no higher score, and its own links enter one level below it (a, c). Entries compete with
-// the queue, halved by every level (e):
+// As printed, the table does not tunnel: the links of an irrelevant page inside the table are never
+// used, the level is the same for all entries, and entries above maxLevel stay, so that the
+// loop does not end. We do the following instead (the letters are rows of the table in PAPERS.md).
+// An entry leaves the table when it is fetched (b). If the page is relevant, its links go to the
+// queue (d). If not, its links enter the table one level below the entry, and other links of the page
+// that added the entry sink by one level if they have the level of the entry and no higher score (a,
+// c). Entries compete with the queue, but each level halves their priority (e):
 //
 //	priority(entry) = LinkScore · 0.5^(level + 1)
 //
 // Compat is Table II of the paper, which differs from its code: entries stay when they are
-// fetched; the whole table is emptied before the queue; links of relevant pages inside it stay
-// in it, one level below; irrelevant pages add no entries, but let all entries of their level
+// fetched; the whole table is emptied before the queue; links of relevant pages inside the table
+// stay in the table, one level below; irrelevant pages add no entries, but all entries of their level
 // with no higher score sink.
 //
-// When only links that sank too deep are left, the paper's crawl ends. Ours takes the best of
-// them (operator restart); with Compat it ends.
+// When only links that sank too deep are left, the paper's crawl ends. Ours takes the best of these
+// links (operator restart); with Compat it ends.
 
 import (
 	"math"
@@ -61,8 +61,8 @@ type tunnel struct {
 	Parents  string  // how the relevance of the parents is added
 	Compat   bool    // Table II (rows b, c, d, e, g)
 
-	limit  float64 // the relevancy limit; unless Limit is set, of the seeds fetched so far
-	seeded int     // number of these seeds
+	limit  float64 // the relevancy limit: Limit or, if that is 0, derived from the seeds fetched so far
+	seeded int     // number of seeds fetched so far
 	sum    float64 // the limit is half of sum / seeded
 	url    column  // URLScore
 	anchor column  // AnchorScore
@@ -107,7 +107,7 @@ func (s *tunnel) Params() []Param {
 	}
 }
 
-// aim sets the topic, by which Compat scores the addresses of seeds.
+// aim sets the topic. With Compat it is used to score the addresses of seeds.
 func (s *tunnel) aim(t *topic.Topic) error {
 	s.topic = t
 	return nil
@@ -154,8 +154,8 @@ func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
 }
 
 // setLimit updates the relevancy limit from the seeds, or from the first pages if no page is
-// marked as a seed. Generations smaller than the set of seeds extend it until all seeds are
-// included (row g).
+// marked as a seed. If generations are smaller than the set of seeds, several generations update the
+// limit, until all seeds are included (row g).
 func (s *tunnel) setLimit() {
 	if s.Limit > 0 {
 		s.limit = s.Limit
@@ -241,8 +241,8 @@ func (s *tunnel) place(place int) {
 	}
 }
 
-// entry returns the level of id in the table. It is not inside the table if its level is too
-// deep or, without Compat, if it is in the queue.
+// entry returns the level of id in the table. inside is false if the level is too deep or, without
+// Compat, if id is in the queue.
 func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
 	level = int(s.level.at(id)) - 1
 	inside = level >= 0 && level <= s.MaxLevel
@@ -274,10 +274,10 @@ func (s *tunnel) addedBy(id graph.ID) (place int, ok bool) {
 	return 0, false
 }
 
-// sink moves entries down by one level after id, an entry of that level, turned out to be
-// irrelevant: those of its level with no higher score that the same page added, or with Compat
-// those of the whole table including id. The scores are those by which id was chosen; pages of
-// this generation are added later.
+// sink moves entries down by one level after id, an entry of the given level, turned out to be
+// irrelevant. It moves the entries of this level with no higher score that the same page added or,
+// with Compat, those in the whole table including id. It uses the scores by which id was chosen;
+// pages of this generation are added later.
 func (s *tunnel) sink(id graph.ID, level int) {
 	score := s.linkScore(id)
 	lower := func(other graph.ID) {
@@ -307,8 +307,8 @@ func (s *tunnel) sink(id graph.ID, level int) {
 
 // parentSums holds the parts of eq. 4 that depend on the crawled pages.
 type parentSums struct {
-	relevant int     // relevant pages that link to it
-	parents  int     // all pages that link to it
+	relevant int     // relevant pages that link to the address
+	parents  int     // all pages that link to the address
 	sum      float64 // relevance of all of them
 }
 
