@@ -222,8 +222,8 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	return t
 }
 
-// compareValues returns a positive number if a is compareValues than b, a negative number if b is compareValues, and 0
-// if they are equal.
+// compareValues returns a positive number if a is better than b, a negative number if b is better,
+// and 0 if they are equal.
 func (t *Table) compareValues(a, b float64) int {
 	if t.By.Lower {
 		a, b = b, a
