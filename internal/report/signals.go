@@ -125,8 +125,8 @@ func (x *sums) correlation(pages pair) float64 {
 	return max(-1, min((x.relevant-float64(x.all*r)/n)/math.Sqrt(spread), 1))
 }
 
-// describeSignals returns a sentence about the signal with the highest correlation, and the ends of the parts
-// of the crawl.
+// describeSignals returns a sentence about the signal with the highest correlation, and the ends of
+// the parts of the crawl.
 func describeSignals(r *Run) (sentence string, ends []int) {
 	for part := range r.Signals[0].Correlations {
 		ends = append(ends, min(partEnd(part), r.Fetched))
