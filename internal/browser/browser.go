@@ -1,13 +1,13 @@
 // Package browser renders pages in Chromium, which never uses the network.
 //
 // A [Browser] is a process of Chromium in a process group of its own, controlled by the Chrome
-// DevTools Protocol over a pair of pipes, so that it listens on no port. It renders one page at a
-// time, each in a browser context of its own: nothing is kept from page to page. Every request of
-// a page is intercepted and answered by the [Loader] of the caller, or refused. What Chromium does
-// not let the protocol intercept (WebSockets, workers, its own services) fails: no name resolves,
-// and the only proxy has a name.
+// DevTools Protocol over a pair of pipes, so that Chromium listens on no port. A Browser renders one
+// page at a time, each in a new browser context, so that pages share no state. Every request of a page
+// is intercepted and answered by the [Loader] of the caller, or refused. Some connections cannot be
+// intercepted (WebSockets, workers, Chromium's own services). They fail, because Chromium is configured
+// to resolve no name, not even the name of its only proxy.
 //
-// Only this package knows the protocol, and only the few methods that it needs.
+// No other package uses the protocol. This package implements only the methods that it needs.
 package browser
 
 import (
@@ -35,34 +35,34 @@ type Loader func(ctx context.Context, r *Request) (*Response, error)
 // Options configure a [Browser]. All but NoSandbox are required.
 type Options struct {
 	Program   string        // Chromium, or a browser based on it
-	NoSandbox bool          // renderers are not confined by the kernel
+	NoSandbox bool          // run renderer processes without the sandbox of Chromium
 	Load      Loader        // answers the requests of pages
-	Time      time.Duration // for one page
-	Memory    int64         // bytes that the browser may use; measured on Linux only
-	Requests  int           // of one page
-	Bytes     int64         // of the responses to them
-	DOM       int64         // bytes at which the HTML of a page is cut
+	Time      time.Duration // maximum time to load one page
+	Memory    int64         // maximum memory of the browser in bytes; measured on Linux only
+	Requests  int           // maximum number of requests of one page
+	Bytes     int64         // maximum total size of the responses for one page
+	DOM       int64         // maximum length of the HTML of a page in bytes; longer HTML is truncated
 }
 
 const (
-	startTime  = 30 * time.Second       // to start the browser, or to open an empty page
-	grace      = 10 * time.Second       // for the HTML of a page whose time is up
-	idleTime   = 500 * time.Millisecond // without requests, after which a page is complete
-	lateTime   = time.Second            // to read the rest of a page whose time is up
-	stuckTime  = 3 * time.Second        // after which requests that the browser does not end are not waited for
-	maxPending = 10_000                 // requests of a page that are waited for
-	pollTime   = 50 * time.Millisecond  // between two looks at a page
-	memoryTime = 100 * time.Millisecond // between two measurements of the memory
-	concurrent = 6                      // requests of a page at a time
-	maxTries   = 3                      // to start the browser
+	startTime  = 30 * time.Second       // timeout for starting the browser, and for opening an empty page
+	grace      = 10 * time.Second       // timeout for reading the HTML of a page
+	idleTime   = 500 * time.Millisecond // a page is complete when it has had no requests for this time
+	lateTime   = time.Second            // maximum wait for the load event of a page that was interrupted
+	stuckTime  = 3 * time.Second        // requests that the browser has not ended after this time are ignored
+	maxPending = 10_000                 // maximum number of pending requests that are tracked
+	pollTime   = 50 * time.Millisecond  // interval between checks whether a page is complete
+	memoryTime = 100 * time.Millisecond // interval between measurements of the memory
+	concurrent = 6                      // maximum number of concurrent requests of a page
+	maxTries   = 3                      // maximum number of attempts to start the browser
 	maxStderr  = 16 << 10               // bytes of stderr that are kept
-	maxProfile = 60                     // bytes of the name of its directory, or Chromium crashes: it makes a socket below it
+	maxProfile = 60                     // maximum length of the path of the profile; Chromium creates a socket in it, and crashes if the path is longer
 )
 
 // ErrSandbox is returned by [Start] if the system does not let Chromium confine its renderers.
 var ErrSandbox = errors.New("the sandbox of Chromium cannot be used here")
 
-// A PageError says that a page could not be rendered. The page is to blame, or chance.
+// A PageError is returned when a page could not be rendered, because of the page or by chance.
 type PageError struct{ Err error }
 
 func (e *PageError) Error() string { return e.Err.Error() }
@@ -76,24 +76,24 @@ var (
 	errMemory = errors.New("the page needs too much memory")
 )
 
-// A Browser is a process of Chromium. After an error of Render it must be closed. It is not safe
-// for concurrent use.
+// A Browser is a process of Chromium. When Render returns an error, the caller must close the
+// Browser. It is not safe for concurrent use.
 type Browser struct {
 	Options
 	conn    *conn
 	cmd     *exec.Cmd
 	in, out *os.File
 	profile string // temporary directory
-	stderr  *tail
+	stderr  *stderrBuffer
 	ended   chan struct{} // closed when the process has ended
-	err     error         // of the process, valid when it has ended
+	err     error         // result of cmd.Wait, valid once ended is closed
 
 	mu    sync.Mutex
-	tab   *tab  // the page that is rendered
+	tab   *tab  // the page that is being rendered, or nil
 	cause error // why the browser was killed
 }
 
-// Start starts a browser. It tries again if that crashes, which is rare.
+// Start starts a browser. If the browser ends while it starts, which is rare, Start tries again.
 func Start(ctx context.Context, o Options) (*Browser, error) {
 	if os.Geteuid() == 0 && !o.NoSandbox {
 		return nil, fmt.Errorf("%w: it never does as root", ErrSandbox)
@@ -107,12 +107,12 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 }
 
 func start(ctx context.Context, o Options) (_ *Browser, err error) {
-	b := &Browser{Options: o, stderr: new(tail), ended: make(chan struct{})}
+	b := &Browser{Options: o, stderr: new(stderrBuffer), ended: make(chan struct{})}
 	if b.profile, err = os.MkdirTemp("", "spoor-browser-"); err != nil {
 		return nil, err
 	}
 	if n := len(b.profile); n > maxProfile {
-		err = fmt.Errorf("its profile directory, %s, has a longer name than %d bytes (hint: set TMPDIR to /tmp)", b.profile, maxProfile)
+		err = fmt.Errorf("the path of its profile directory, %s, is longer than %d bytes (hint: set TMPDIR to /tmp)", b.profile, maxProfile)
 	}
 	if err == nil {
 		err = b.start()
@@ -125,11 +125,11 @@ func start(ctx context.Context, o Options) (_ *Browser, err error) {
 	defer cancel()
 	if err := b.conn.call(ctx, "", "Target.setDiscoverTargets", map[string]any{"discover": true}, nil); err != nil {
 		b.Close()
-		said := b.stderr.String()
-		if strings.Contains(said, "--no-sandbox") || strings.Contains(said, "No usable sandbox") {
+		stderr := b.stderr.String()
+		if strings.Contains(stderr, "--no-sandbox") || strings.Contains(stderr, "No usable sandbox") {
 			return nil, ErrSandbox
 		}
-		return nil, fmt.Errorf("starting %s: %w: %v\n%s", o.Program, errStart, err, said) // %v hides a broken pipe, which is not that of stdout
+		return nil, fmt.Errorf("starting %s: %w: %v\n%s", o.Program, errStart, err, stderr) // %v, not %w: callers treat EPIPE as a broken stdout
 	}
 	return b, nil
 }
@@ -150,7 +150,7 @@ func (b *Browser) start() error {
 	b.cmd = exec.Command(b.Program, b.flags()...)
 	b.cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	b.cmd.Stderr = b.stderr
-	b.cmd.WaitDelay = time.Second // for stderr, if a process left the group
+	b.cmd.WaitDelay = time.Second // a process that left the group could keep stderr open
 	b.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.profile, "TMPDIR=" + b.profile, "LANG=C.UTF-8"}
 	b.cmd.Dir = b.profile
 	procgroup.Lead(b.cmd, syscall.SIGKILL)
@@ -172,7 +172,7 @@ func (b *Browser) start() error {
 func (b *Browser) flags() []string {
 	flags := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + b.profile,
-		// No network: every name and address is not found, also that of the proxy.
+		// No network: no name or address resolves, not even the name of the proxy.
 		"--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=http://proxy.invalid:1", "--proxy-bypass-list=<-loopback>",
 		"--disable-quic", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--dns-prefetch-disable", "--no-pings",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-domain-reliability",
@@ -189,7 +189,7 @@ func (b *Browser) flags() []string {
 	return append(flags, "about:blank")
 }
 
-// kill ends the browser at once. cause is why.
+// kill ends the browser at once, and stores cause unless a cause is stored already.
 func (b *Browser) kill(cause error) {
 	b.mu.Lock()
 	if b.cause == nil {
@@ -207,7 +207,7 @@ func (b *Browser) Close() error {
 	b.in.Close()
 	b.out.Close()
 	var err error
-	for range 500 { // other processes of the group may take a moment to end, and write until then
+	for range 500 { // other processes of the group may still be ending, and write to the profile
 		if err = os.RemoveAll(b.profile); err == nil {
 			break
 		}
@@ -224,21 +224,21 @@ type Page struct {
 	Body       []byte // decoded
 }
 
-// A Rendered is a page after its scripts.
+// A Rendered is a page after its scripts have run.
 type Rendered struct {
 	HTML      []byte // in UTF-8
-	Truncated string // time or length, as in a record
-	Refused   int    // requests beyond the limits
+	Truncated string // "time" or "length" as in a record, or ""
+	Refused   int    // number of requests that were refused because of Requests or Bytes
 }
 
-// Render loads a page, runs its scripts until no request has been pending for half a second, or
-// its time is up, and returns the document as HTML. A navigation by a script is not followed: a
-// meta element at the end of the document has its target.
+// Render loads a page, runs its scripts until no request has been pending for half a second or
+// Options.Time has passed, and returns the document as HTML. It does not follow a navigation by a
+// script, but appends a meta refresh element with its target to the document.
 //
 // The error is a *[PageError], unless ctx has ended.
 func (b *Browser) Render(ctx context.Context, page *Page) (*Rendered, error) {
 	outer := ctx
-	ctx, cancel := context.WithTimeoutCause(ctx, startTime+b.Time+2*grace, errSlow) // if it does not even read
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime+b.Time+2*grace, errSlow) // for a browser that does not even read its input
 	defer cancel()
 	t := &tab{
 		b: b, page: page, loaded: make(chan struct{}), crashed: make(chan struct{}), slots: make(chan struct{}, concurrent),
@@ -246,7 +246,7 @@ func (b *Browser) Render(ctx context.Context, page *Page) (*Rendered, error) {
 	}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	defer context.AfterFunc(ctx, func() { b.kill(context.Cause(ctx)) })()
-	defer t.wait()
+	defer t.stopAnswers()
 	defer b.watchMemory()()
 	r, err := t.render(ctx)
 	b.setTab(nil)
@@ -267,7 +267,8 @@ func (b *Browser) Render(ctx context.Context, page *Page) (*Rendered, error) {
 	return nil, &PageError{err}
 }
 
-// watchMemory kills the browser when it uses too much memory, until stop is called.
+// watchMemory starts a goroutine that kills the browser if it uses too much memory. stop ends the
+// goroutine.
 func (b *Browser) watchMemory() (stop func()) {
 	done := make(chan struct{})
 	var watcher sync.WaitGroup
@@ -292,14 +293,14 @@ func (b *Browser) watchMemory() (stop func()) {
 	}
 }
 
-// setTab sets the page whose events are handled.
+// setTab sets the tab that receives events.
 func (b *Browser) setTab(t *tab) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tab = t
 }
 
-// receive handles an event.
+// receive passes an event to the current tab.
 func (b *Browser) receive(e *event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -308,20 +309,20 @@ func (b *Browser) receive(e *event) {
 	}
 }
 
-// A tail is a writer that keeps the first bytes that are written.
-type tail struct {
+// A stderrBuffer is a writer that keeps the first maxStderr bytes that are written to it.
+type stderrBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *stderrBuffer) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b.Write(p[:min(len(p), maxStderr-t.b.Len())])
 	return len(p), nil
 }
 
-func (t *tail) String() string {
+func (t *stderrBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.b.String()
@@ -332,24 +333,24 @@ type tab struct {
 	b      *Browser
 	page   *Page
 	budget budget
-	slots  chan struct{} // of requests
+	slots  chan struct{} // limits the number of concurrent requests
 
-	ctx     context.Context // of the answers to requests
+	ctx     context.Context // ends the answers to requests
 	cancel  context.CancelFunc
-	answers sync.WaitGroup
+	answers sync.WaitGroup // goroutines that answer requests or call methods
 
-	context, target, session, frame string // identifiers
+	context, target, session, frame string // identifiers of the protocol
 
 	// These are set by receive, which holds the mutex of the browser.
 	navigated       bool
 	loaded, crashed chan struct{}
 	isLoaded        bool
 	isCrashed       bool
-	pending         map[string]time.Time // requests of which the page does not know the end: when they were made
-	changed         time.Time            // when it made one, or learned its end, for the last time
+	pending         map[string]time.Time // start times of the requests that Chromium has not reported as ended
+	changed         time.Time            // time of the last event that started or ended a request
 
-	mu    sync.Mutex
-	leave string // where scripts navigate to
+	mu        sync.Mutex
+	navTarget string // target of the last navigation by a script, "" if there was none
 }
 
 // render renders the page.
@@ -365,13 +366,13 @@ func (t *tab) render(ctx context.Context) (*Rendered, error) {
 	if err := t.settle(loading, r); err != nil {
 		return nil, err
 	}
-	t.cancel() // what is still requested fails
+	t.cancel() // pending requests fail
 	ctx, cancel = context.WithTimeoutCause(ctx, grace, errHang)
 	defer cancel()
 	if r.Truncated != "" {
-		_ = t.call(ctx, "Runtime.terminateExecution", nil, nil) // a script may not end by itself
+		_ = t.call(ctx, "Runtime.terminateExecution", nil, nil) // a script could run forever
 		select {
-		case <-t.loaded: // what follows a script that did not come is read
+		case <-t.loaded: // the parser, which may have waited for a script, has reached the end of the page
 		case <-time.After(lateTime):
 		case <-ctx.Done():
 		}
@@ -384,8 +385,8 @@ func (t *tab) render(ctx context.Context) (*Rendered, error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.leave != "" && r.Truncated != "length" {
-		r.HTML = fmt.Appendf(r.HTML, "\n<meta http-equiv=\"refresh\" content=\"0; url=%s\">", html.EscapeString(t.leave))
+	if t.navTarget != "" && r.Truncated != "length" {
+		r.HTML = fmt.Appendf(r.HTML, "\n<meta http-equiv=\"refresh\" content=\"0; url=%s\">", html.EscapeString(t.navTarget))
 	}
 	r.Refused = t.budget.refused
 	return r, nil
@@ -399,7 +400,7 @@ func (t *tab) call(ctx context.Context, method string, params, result any) error
 	return t.b.conn.call(ctx, t.session, method, params, result)
 }
 
-// open opens an empty page in a context of its own, and intercepts its requests.
+// open opens an empty page in a new browser context, and intercepts its requests.
 func (t *tab) open(ctx context.Context) error {
 	type object = map[string]any
 	c := t.b.conn
@@ -428,7 +429,7 @@ func (t *tab) open(ctx context.Context) error {
 		method string
 		params object
 	}{
-		// Workers, and frames with a process of their own, stop before they begin.
+		// Workers, and frames with a process of their own, wait for a debugger that never starts them.
 		{"Target.setAutoAttach", object{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}},
 		{"Inspector.enable", object{}},
 		{"Network.enable", object{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}},
@@ -443,7 +444,8 @@ func (t *tab) open(ctx context.Context) error {
 	return nil
 }
 
-// withoutNetwork removes what could send packets, or wait for them, without a request.
+// withoutNetwork is a script that removes interfaces whose network use Fetch.enable does not intercept, and
+// disables new windows and the print dialog.
 const withoutNetwork = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "SharedWorker"])
 	delete globalThis[name];
 delete Navigator.prototype.serviceWorker;
@@ -461,8 +463,8 @@ func (t *tab) navigate(ctx context.Context) error {
 	return err
 }
 
-// settle opens the page and waits until it is complete or ctx, its time, is over, which it reports
-// in r.
+// settle opens the page and waits until the page is complete. If ctx ends first, settle sets
+// r.Truncated.
 func (t *tab) settle(ctx context.Context, r *Rendered) error {
 	navigation, quiet := make(chan error, 1), make(chan error, 1)
 	go func() { navigation <- t.navigate(ctx) }()
@@ -491,33 +493,32 @@ func (t *tab) settle(ctx context.Context, r *Rendered) error {
 		case <-tick.C:
 			if loaded == nil && t.isQuiet() && !asking {
 				asking = true
-				go func() { quiet <- t.turn(ctx) }()
+				go func() { quiet <- t.runTasks(ctx) }()
 			}
 		}
 	}
 }
 
-// isQuiet reports whether the page has waited for no request for idleTime. A page learns of an
-// answer later than it is given, if the machine is busy.
+// isQuiet reports whether no request has started, ended or been pending for idleTime. It checks both the
+// budget and the events of Chromium, because on a busy machine Chromium handles an answer late.
 func (t *tab) isQuiet() bool {
 	t.b.mu.Lock()
 	defer t.b.mu.Unlock()
-	for _, made := range t.pending {
-		if time.Since(made) < stuckTime {
+	for _, started := range t.pending {
+		if time.Since(started) < stuckTime {
 			return false
 		}
 	}
 	return t.budget.idle() >= idleTime && time.Since(t.changed) >= idleTime
 }
 
-// turn waits until the page has done what it had to do before: it may not have had the processor to
-// make a request.
-func (t *tab) turn(ctx context.Context) error {
+// runTasks waits until the page has run the tasks that were queued: on a busy machine, a task that sends
+// a request may not have run yet.
+func (t *tab) runTasks(ctx context.Context) error {
 	return t.call(ctx, "Runtime.evaluate", map[string]any{"expression": "new Promise(done => setTimeout(done))", "awaitPromise": true}, nil)
 }
 
-// read reads the document in a world of its own, where scripts of the page cannot have changed
-// anything.
+// read reads the document from an isolated world, whose objects the scripts of the page cannot change.
 func (t *tab) read(ctx context.Context, r *Rendered) error {
 	var world struct{ ExecutionContextID int }
 	if err := t.call(ctx, "Page.createIsolatedWorld", map[string]string{"frameId": t.frame}, &world); err != nil {
@@ -555,7 +556,7 @@ func (t *tab) read(ctx context.Context, r *Rendered) error {
 	return nil
 }
 
-// cut returns the first n bytes of text, or a few less to end with a whole character.
+// cut returns the first n bytes of text, or slightly fewer so as not to split a character.
 func cut(text []byte, n int64) []byte {
 	if int64(len(text)) <= n {
 		return text
@@ -566,18 +567,18 @@ func cut(text []byte, n int64) []byte {
 	return text[:n]
 }
 
-// dispose closes the page and all that belongs to it.
+// dispose closes the page and its browser context.
 func (t *tab) dispose(ctx context.Context) error {
 	return t.b.conn.call(ctx, "", "Target.disposeBrowserContext", map[string]string{"browserContextId": t.context}, nil)
 }
 
-// wait ends the answers to requests.
-func (t *tab) wait() {
+// stopAnswers cancels the answers to requests and waits until their goroutines have ended.
+func (t *tab) stopAnswers() {
 	t.cancel()
 	t.answers.Wait()
 }
 
-// do calls a method without waiting for the result; an event must not block.
+// do calls a method without waiting for the result, because event handlers must not block.
 func (t *tab) do(session, method string, params any) {
 	t.answers.Go(func() {
 		_, _ = t.b.conn.send(session, method, params, nil) // the browser may have ended
@@ -601,7 +602,7 @@ func (t *tab) receive(e *event) {
 	}
 	switch e.Method {
 	case "Page.loadEventFired":
-		if t.navigated { // the first one is that of about:blank
+		if t.navigated { // the first load event belongs to about:blank
 			t.setLoaded()
 		}
 	case "Network.requestWillBeSent", "Network.loadingFinished", "Network.loadingFailed":
@@ -627,7 +628,7 @@ func (t *tab) receive(e *event) {
 	}
 }
 
-// setLoaded reports that the page has loaded.
+// setLoaded records that the page has loaded.
 func (t *tab) setLoaded() {
 	if !t.isLoaded {
 		t.isLoaded = true
@@ -635,21 +636,21 @@ func (t *tab) setLoaded() {
 	}
 }
 
-// handle decides about a request, and answers it.
+// handle answers a request, or refuses it.
 func (t *tab) handle(p *paused) {
 	answer := func(r *Response) { t.do(t.session, "Fetch.fulfillRequest", fulfilment(p, r)) }
 	switch decide(p, t.frame, t.navigated) {
 	case document:
 		t.navigated = true
 		answer(&Response{t.page.StatusCode, t.page.Header, t.page.Body})
-	case stay:
+	case blockNavigation:
 		t.mu.Lock()
 		if p.Request.URL != t.page.URL && p.Request.Method == http.MethodGet {
-			t.leave = p.Request.URL
+			t.navTarget = p.Request.URL
 		}
 		t.mu.Unlock()
 		t.do(t.session, "Fetch.failRequest", failure(p, "Aborted"))
-		t.setLoaded() // a navigation during loading prevents the event
+		t.setLoaded() // a navigation during loading prevents the load event
 	case emptyStyle:
 		answer(&Response{http.StatusOK, http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}, nil})
 	case preflight:
@@ -666,7 +667,7 @@ func (t *tab) handle(p *paused) {
 	}
 }
 
-// load answers a request by the Loader.
+// load answers a request with the response of the Loader.
 func (t *tab) load(p *paused) {
 	defer t.budget.end()
 	fail := func(reason string) { _, _ = t.b.conn.send(t.session, "Fetch.failRequest", failure(p, reason), nil) }

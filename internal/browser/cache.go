@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Cached returns a [Loader] that keeps the scripts that load returns, so that the pages of a site
-// do not request them again: up to size bytes, the oldest of which make room for others.
+// Cached returns a [Loader] that caches the scripts that load returns, so that the pages of a site
+// do not request them again. The cache holds up to size bytes, and evicts the oldest scripts first.
 func Cached(load Loader, size int64) Loader {
 	c := &cache{free: size, size: size, scripts: map[string]*Response{}}
 	return func(ctx context.Context, r *Request) (*Response, error) {
 		if !r.Script {
 			return load(ctx, r)
 		}
-		key := r.URL + " " + r.Header.Get("Origin") // which the response may name
+		key := r.URL + " " + r.Header.Get("Origin") // the response may depend on the origin
 		if have := c.get(key); have != nil {
 			return have, nil
 		}
@@ -32,7 +32,7 @@ type cache struct {
 	mu         sync.Mutex
 	size, free int64
 	scripts    map[string]*Response
-	keys       []string // of scripts, oldest first
+	keys       []string // keys of scripts, oldest first
 }
 
 func (c *cache) get(key string) *Response {

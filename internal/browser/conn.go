@@ -16,13 +16,13 @@ type conn struct {
 	in      io.Writer
 	onEvent func(*event) // called in order by read, and must not block
 
-	mu      sync.Mutex // guards what follows, and writes to in
-	last    int        // number of the last call
-	waiting map[int]chan *message
-	err     error // why nothing more is read
+	mu      sync.Mutex            // guards the fields below, and writes to in
+	last    int                   // number of the last call
+	waiting map[int]chan *message // by the number of the call
+	err     error                 // why reading ended; nil while read is running
 }
 
-// A message is what the browser sends: the result or the error of a call, or an event.
+// A message is sent by the browser: the result or the error of a call, or an event.
 type message struct {
 	ID     int
 	Result json.RawMessage
@@ -30,20 +30,20 @@ type message struct {
 	event
 }
 
-// An event says what happened in a session, which is a page, a worker or a frame.
+// An event reports a change in a session: a page, a worker or a frame.
 type event struct {
 	Method    string
 	SessionID string
 	Params    json.RawMessage
 }
 
-var errMessage = errors.New("a message of the browser is longer than a page may be")
+var errMessage = errors.New("a message of the browser is longer than the limit")
 
 func newConn(in io.Writer, onEvent func(*event)) *conn {
 	return &conn{in: in, onEvent: onEvent, waiting: map[int]chan *message{}}
 }
 
-// read reads messages of up to limit bytes until out ends. Then all calls fail.
+// read reads messages of up to limit bytes until out ends. Then it makes all waiting and later calls fail.
 func (c *conn) read(out io.Reader, limit int) {
 	r := bufio.NewReaderSize(out, 64<<10)
 	var err error
@@ -80,7 +80,7 @@ func readMessage(r *bufio.Reader, limit int) ([]byte, error) {
 	}
 }
 
-// receive passes an event or the answer to a call on.
+// receive passes an event to onEvent, or an answer to the call that waits for it.
 func (c *conn) receive(line []byte) error {
 	m := new(message)
 	if err := json.Unmarshal(line, m); err != nil {
@@ -100,8 +100,8 @@ func (c *conn) receive(line []byte) error {
 	return nil
 }
 
-// call calls a method in a session, or of the browser if session is empty, and decodes its
-// result unless result is nil.
+// call calls a method in a session, or of the browser if session is empty. If result is not nil, call
+// decodes the result into it.
 func (c *conn) call(ctx context.Context, session, method string, params, result any) error {
 	answer := make(chan *message, 1)
 	id, err := c.send(session, method, params, answer)
@@ -129,7 +129,7 @@ func (c *conn) call(ctx context.Context, session, method string, params, result 
 	}
 }
 
-// send sends a call, whose answer is passed to answer unless that is nil.
+// send sends a call. If the channel answer is not nil, receive sends the answer to it.
 func (c *conn) send(session, method string, params any, answer chan *message) (id int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,7 +156,7 @@ func (c *conn) send(session, method string, params any, answer chan *message) (i
 	return c.last, nil
 }
 
-// closed returns why nothing more is read, or nil if messages are still read.
+// closed returns why reading ended, or nil if messages are still being read.
 func (c *conn) closed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// groupMemory returns the bytes of memory that the processes of a group have for themselves:
-// pages that no file is the origin of.
+// groupMemory returns the resident memory of the processes of a group in bytes, without pages that are
+// mapped from files.
 func groupMemory(pgid int) int64 {
 	dir, err := os.Open("/proc")
 	if err != nil {

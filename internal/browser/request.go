@@ -15,8 +15,8 @@ import (
 type Request struct {
 	URL    string
 	Page   string      // URL of the page
-	Script bool        // the response is a script, which other pages of the site load too
-	Header http.Header // of the request, as far as scripts and the type of the request determine it
+	Script bool        // the page loads a script, which other pages of the site may load too
+	Header http.Header // only fields that the page or the type of the request sets
 }
 
 // A Response is the response to a [Request]. A redirect is a response too: the browser follows it.
@@ -38,7 +38,7 @@ type paused struct {
 	ResourceType string
 }
 
-// header returns a field of the header of the request, whatever the case of its name.
+// header returns a header field of the request. It ignores the case of name.
 func (p *paused) header(name string) string {
 	for n, value := range p.Request.Headers {
 		if strings.EqualFold(n, name) {
@@ -48,27 +48,27 @@ func (p *paused) header(name string) string {
 	return ""
 }
 
-// An action is what is done about a request of a page.
+// An action is how a tab handles a request of a page.
 type action int
 
 const (
-	refuse     action = iota // the request fails
-	load                     // the Loader of the browser answers
-	document                 // the page itself, which the caller has
-	stay                     // a navigation, which leaves the page as it is
-	emptyStyle               // a style sheet, which is empty
-	preflight                // a preflight of CORS, which is permitted
+	refuse          action = iota // let the request fail
+	load                          // answer with the response of the Loader
+	document                      // answer with the page that the caller passed to Render
+	blockNavigation               // the request is a navigation: it fails, and the tab stores its target
+	emptyStyle                    // answer with an empty style sheet
+	preflight                     // answer a CORS preflight with a permission
 )
 
-// decide returns what is done about a request. Navigations of the main frame after the first one
-// are those of scripts.
+// decide returns how to handle a request. All navigations of the main frame after the first one were
+// started by scripts or meta elements.
 func decide(p *paused, mainFrame string, navigated bool) action {
 	if p.ResourceType == "Document" {
 		switch {
 		case p.FrameID != mainFrame:
 			return refuse
 		case navigated || p.Request.Method != http.MethodGet:
-			return stay
+			return blockNavigation
 		}
 		return document
 	}
@@ -83,7 +83,7 @@ func decide(p *paused, mainFrame string, navigated bool) action {
 	}
 	switch p.ResourceType {
 	case "Script", "XHR", "Fetch":
-		// The protocol takes event streams, which do not end, and prefetches for these types.
+		// The protocol also reports event streams, which do not end, and prefetches as these types.
 		if p.header("Accept") == "text/event-stream" || strings.Contains(p.header("Sec-Purpose")+p.header("Purpose"), "prefetch") {
 			return refuse
 		}
@@ -94,17 +94,17 @@ func decide(p *paused, mainFrame string, navigated bool) action {
 	return refuse // images, media, fonts, pings, event streams, icons, …
 }
 
-// unsent are the headers that the crawler sets itself, that would identify the browser, or that
-// make a response depend on an earlier one.
+// unsent are request header fields that are dropped: the crawler sets them itself, or they would
+// identify the browser or make a response depend on an earlier one.
 var unsent = []string{
 	"Accept-Encoding", "Connection", "Content-Length", "Cookie", "Host", "If-Match", "If-Modified-Since",
 	"If-None-Match", "If-Range", "If-Unmodified-Since", "Range", "Te", "Transfer-Encoding", "Upgrade",
 	"Upgrade-Insecure-Requests", "User-Agent",
 }
 
-// requestHeader returns the header of a request of a page as it is sent.
+// requestHeader returns the header fields of a request that the Loader may send.
 func requestHeader(fields map[string]string) http.Header {
-	const maxLen = 8 << 10 // bytes of a field
+	const maxLen = 8 << 10 // maximum length of a field in bytes
 	h := http.Header{}
 	for name, value := range fields {
 		name = http.CanonicalHeaderKey(name)
@@ -118,21 +118,21 @@ func requestHeader(fields map[string]string) http.Header {
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// unreceived are the headers that do not apply to a decoded body, that would store something in
-// the browser or load something past it, or that would make the page a download or leave it.
+// unreceived are response header fields that are dropped: they do not apply to a decoded body, or would
+// store state in the browser, cause further requests, or replace the page by a download or another page.
 var unreceived = []string{
 	"Accept-Ch", "Alt-Svc", "Connection", "Content-Disposition", "Content-Encoding", "Content-Length", "Keep-Alive",
 	"Link", "Nel", "Refresh", "Report-To", "Reporting-Endpoints", "Set-Cookie", "Strict-Transport-Security",
 	"Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// A headerField is a header field as the protocol has it.
+// A headerField is a header field in the form of the protocol.
 type headerField struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// responseHeader returns the header of a response as the browser gets it.
+// responseHeader returns the header fields of a response that are passed to the browser, sorted by name.
 func responseHeader(h http.Header) []headerField {
 	fields := []headerField{}
 	for name, values := range h {
@@ -149,8 +149,8 @@ func responseHeader(h http.Header) []headerField {
 	return fields
 }
 
-// permission is the response to a preflight: it is not sent to the server, whose response to the
-// request itself still says which origins may read it.
+// permission returns the response to a preflight, which is not sent to the server. The response to the
+// request itself still determines which origins may read it.
 func permission(p *paused) *Response {
 	return &Response{StatusCode: http.StatusNoContent, Header: http.Header{
 		"Access-Control-Allow-Origin":      {cmp.Or(p.header("Origin"), "*")},
@@ -175,17 +175,17 @@ func failure(p *paused, reason string) any {
 	return map[string]string{"requestId": p.RequestID, "errorReason": reason}
 }
 
-// A budget is what one page may load, and what it has loaded. It is safe for concurrent use.
+// A budget limits the requests of one page. It is safe for concurrent use.
 type budget struct {
 	mu       sync.Mutex
-	requests int
-	bytes    int64
-	pending  int       // requests that are not answered
-	last     time.Time // when the last request was made or answered
-	refused  int
+	requests int       // requests that are still allowed
+	bytes    int64     // bytes of responses that are still allowed
+	pending  int       // requests that have not been answered yet
+	last     time.Time // when a request last began or was answered
+	refused  int       // requests and responses beyond the limits
 }
 
-// begin counts a request of a page.
+// begin records that a request of the page is pending.
 func (b *budget) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +193,7 @@ func (b *budget) begin() {
 	b.last = time.Now()
 }
 
-// end counts the answer to a request.
+// end records that a request was answered.
 func (b *budget) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -201,7 +201,7 @@ func (b *budget) end() {
 	b.last = time.Now()
 }
 
-// take reports whether one more request may be loaded.
+// take reports whether one more request is within the budget, and subtracts it.
 func (b *budget) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,7 +213,7 @@ func (b *budget) take() bool {
 	return true
 }
 
-// spend reports whether a response of n bytes may be passed to the page.
+// spend subtracts a response of n bytes, and reports whether it is within the budget.
 func (b *budget) spend(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,7 +224,7 @@ func (b *budget) spend(n int) bool {
 	return true
 }
 
-// idle returns how long no request has been waiting for its answer.
+// idle returns how long no request has been pending.
 func (b *budget) idle() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,8 +22,8 @@ func TestDecide(t *testing.T) {
 		want                           action
 	}{
 		{name: "the page", frame: main, kind: "Document", want: document},
-		{name: "a navigation", frame: main, kind: "Document", navigated: true, want: stay},
-		{name: "a form", frame: main, kind: "Document", method: "POST", navigated: true, want: stay},
+		{name: "a navigation", frame: main, kind: "Document", navigated: true, want: blockNavigation},
+		{name: "a form", frame: main, kind: "Document", method: "POST", navigated: true, want: blockNavigation},
 		{name: "a frame", frame: frame, kind: "Document", want: refuse},
 		{name: "a script", frame: main, kind: "Script", want: load},
 		{name: "a script of a frame", frame: frame, kind: "Script", want: load},
