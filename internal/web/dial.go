@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	keepAlive = 30 * time.Second // between probes of a silent connection
-	minShare  = 2 * time.Second  // of the time to connect, for one of several addresses
+	keepAlive = 30 * time.Second // interval between probes of a silent connection
+	minShare  = 2 * time.Second  // minimum time to try one of several addresses
 
-	maxProxyHeader = 16 << 10 // bytes of the response to CONNECT
+	maxProxyHeader = 16 << 10 // maximum length of the response to CONNECT in bytes
 )
 
 // dial connects to the host of u.
@@ -60,12 +60,12 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// forwarded reports whether requests are sent to a proxy that forwards them.
+// forwarded reports whether requests for URLs of the scheme are sent to a proxy that forwards them.
 func (t *Transport) forwarded(scheme string) bool {
 	return t.Proxy != nil && scheme == "http" && strings.HasPrefix(t.Proxy.Scheme, "http")
 }
 
-// withTimeout calls f with a timeout, and returns a [TimeoutError] if that has passed.
+// withTimeout calls f with a timeout, and returns a [TimeoutError] if f fails because of the timeout.
 func withTimeout(ctx context.Context, phase Phase, limit time.Duration, f func(context.Context) error) error {
 	if limit > 0 {
 		var cancel context.CancelFunc
@@ -77,7 +77,7 @@ func withTimeout(ctx context.Context, phase Phase, limit time.Duration, f func(c
 		return nil
 	}
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-		<-ctx.Done() // the network has the same deadline, and may have noticed it first
+		<-ctx.Done() // the connection has the same deadline, and may have failed just before ctx ended
 	}
 	if ctx.Err() == nil {
 		return err
@@ -89,8 +89,8 @@ func withTimeout(ctx context.Context, phase Phase, limit time.Duration, f func(c
 	return cause
 }
 
-// connectVia connects to a server, directly or through the proxy. The address is that of
-// the server, if it is known.
+// connectVia connects to a server, directly or through the proxy. It returns the address of
+// the server if the proxy does not resolve names.
 func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (net.Conn, netip.Addr, error) {
 	if t.Proxy == nil {
 		return t.connectTo(ctx, name, port, t.Guard, t.connectDirectly)
@@ -122,8 +122,8 @@ func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (
 	return c, netip.Addr{}, nil
 }
 
-// guardLiteral calls the guard if name is an IP address in any spelling that a proxy could
-// accept (0x7f.1, 2130706433, 127.0.0.1.), or localhost.
+// guardLiteral calls the guard if name is localhost, or an IP address in any notation that a
+// proxy could accept (0x7f.1, 2130706433, 127.0.0.1.).
 func (t *Transport) guardLiteral(name, port string) error {
 	if t.Guard == nil {
 		return nil
@@ -146,8 +146,8 @@ func addrPort(a netip.Addr, port string) netip.AddrPort {
 	return netip.AddrPortFrom(a, uint16(n))
 }
 
-// connectTo resolves a name and connects to the first of its addresses that guard allows
-// and that accepts the connection. Each address gets an equal share of the remaining time.
+// connectTo resolves a name, and connects to the first of its addresses that guard allows
+// and that accepts the connection. Each address gets an equal share of the time that is left.
 func (t *Transport) connectTo(ctx context.Context, name, port string, guard func(netip.AddrPort) error, connect func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, netip.Addr, error) {
 	addrs, err := t.resolve(ctx, name)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, guard func
 	return nil, netip.Addr{}, cmp.Or(failed, refused)
 }
 
-// withShare returns ctx with the n-th part of its remaining time.
+// withShare returns a context with 1/n of the remaining time of ctx, but at least minShare.
 func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok || n == 1 {
@@ -205,7 +205,7 @@ func (t *Transport) connectDirectly(ctx context.Context, at netip.AddrPort) (net
 	return d.DialContext(ctx, "tcp", at.String())
 }
 
-// handshake makes the connection of c a TLS connection with the server called name.
+// handshake replaces the connection of c by a TLS connection with the server called name.
 func (t *Transport) handshake(ctx context.Context, c *conn, name string) error {
 	name = strings.TrimSuffix(name, ".")
 	config := t.config(name)
@@ -248,7 +248,7 @@ func (t *Transport) config(name string) *tls.Config {
 	return config
 }
 
-// verify verifies a certificate as crypto/tls does without InsecureSkipVerify.
+// verify verifies the certificates of s like crypto/tls does if InsecureSkipVerify is false.
 func verify(s tls.ConnectionState, name string, config *tls.Config) error {
 	o := x509.VerifyOptions{DNSName: name, Roots: config.RootCAs, Intermediates: x509.NewCertPool()}
 	if config.Time != nil {
@@ -333,7 +333,7 @@ func (f forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error)
 	return f.t.dialProxy(ctx)
 }
 
-// requestTunnel asks an HTTP proxy for a tunnel to a server (RFC 9110, section 9.3.6).
+// requestTunnel requests a tunnel to a server from an HTTP proxy (RFC 9110, section 9.3.6).
 func requestTunnel(ctx context.Context, c net.Conn, target, login string) error {
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
 	defer stop()

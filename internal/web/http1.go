@@ -15,7 +15,7 @@ import (
 
 const (
 	readBuffer = 64 << 10 // initial size of a tape
-	lineBuffer = 4 << 10  // size of the buffer between tape and parser, for header lines
+	lineBuffer = 4 << 10  // size of the buffer from which header lines are parsed
 )
 
 // past is a deadline that interrupts reads and writes.
@@ -89,8 +89,8 @@ func trimNames(h http.Header) {
 	}
 }
 
-// responseError returns why there is no response. It prefers the error of the network, if there
-// is one, to err, which is then the error of parsing half a response.
+// responseError returns why there is no response: the error of the network if there is one,
+// otherwise err. After a network error, err only says that the response is incomplete.
 func (c *conn) responseError(err error) error {
 	switch {
 	case c.failed == nil:
@@ -103,8 +103,8 @@ func (c *conn) responseError(err error) error {
 	return errNoAnswer
 }
 
-// Read passes what is on the tape to the reader of the response, and reads from the network
-// when there is no more.
+// Read returns bytes of the tape that the response parser has not read yet. If there are none, Read
+// first reads from the network onto the tape.
 func (c *conn) Read(p []byte) (n int, err error) {
 	if c.consumed == len(c.tape.received) && c.failed == nil {
 		c.failed = c.receive()
@@ -135,7 +135,7 @@ func (c *conn) receive() error {
 	return err
 }
 
-// unread returns how many bytes have been received that the response parser has not read.
+// unread returns the number of received bytes that the response parser has not read.
 func (c *conn) unread() int { return len(c.tape.received) - c.consumed + c.br.Buffered() }
 
 // A body1 is the body of a response over HTTP/1.1.
@@ -144,7 +144,7 @@ type body1 struct {
 	c    *conn
 	x    *exchange
 	stop func() bool // stops interrupting the connection when the exchange is cancelled
-	last bool        // the connection cannot be reused
+	last bool        // the server closes the connection after this response
 	err  error       // set when the body has ended
 }
 
@@ -166,8 +166,8 @@ func (b *body1) Close() error {
 	return nil
 }
 
-// end ends the exchange. The connection can be reused if the response was read to its end
-// and nothing follows it.
+// end ends the exchange. It keeps the connection for another request if the response was read
+// to its end and no byte follows the response.
 func (b *body1) end(err error) {
 	c := b.c
 	c.tape.finish(len(c.tape.received) - c.unread())
@@ -195,9 +195,9 @@ func (t *Transport) reader(c *conn) *bufio.Reader {
 	return bufio.NewReaderSize(c, lineBuffer)
 }
 
-// withAbsoluteURL returns a request for which WriteProxy writes the absolute URL. For an opaque
-// URL, which stands for an address that net/url cannot represent otherwise, WriteProxy writes
-// only the path unless Opaque begins with "//" and the host.
+// withAbsoluteURL returns a request for which WriteProxy writes the absolute URL. An opaque URL
+// is used for an address that net/url cannot represent otherwise. For such a URL WriteProxy writes
+// the host only if Opaque begins with "//" and the host.
 func withAbsoluteURL(req *http.Request) *http.Request {
 	if req.URL.Opaque == "" || strings.HasPrefix(req.URL.Opaque, "//") {
 		return req
@@ -209,8 +209,8 @@ func withAbsoluteURL(req *http.Request) *http.Request {
 	return &r
 }
 
-// withAuthorization returns a request as it is sent, with the user name and password for a
-// proxy.
+// withAuthorization returns the bytes to send for a request. It adds the user name and password
+// for a proxy, which are not recorded.
 func (c *conn) withAuthorization(request []byte) []byte {
 	login := ""
 	if c.proxied {
@@ -223,8 +223,8 @@ func (c *conn) withAuthorization(request []byte) []byte {
 	return append(all, "Proxy-Authorization: "+login+"\r\n\r\n"...)
 }
 
-// authorization returns the Proxy-Authorization for a proxy whose URL has a user name (RFC
-// 7617).
+// authorization returns the value of Proxy-Authorization (RFC 7617), or "" if the URL of the
+// proxy has no user name.
 func authorization(proxy *url.URL) string {
 	if proxy == nil || proxy.User == nil {
 		return ""

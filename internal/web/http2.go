@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Bounds of what an HTTP/2 connection buffers for slow readers, in bytes.
+// Limits of the bytes that an HTTP/2 connection buffers for slow readers.
 const (
 	streamBuffer     = 1 << 20
 	connectionBuffer = 2 << 20
@@ -17,8 +17,8 @@ const (
 
 type tlsConnKey struct{}
 
-// newHTTP2 returns a transport that makes HTTP/2 connections from TLS connections that have
-// negotiated it, which are passed in the context.
+// newHTTP2 returns a transport that turns a TLS connection into an HTTP/2 connection. The TLS
+// connection, which has negotiated HTTP/2, is passed in the context.
 func (t *Transport) newHTTP2() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
@@ -45,8 +45,8 @@ func (c *conn) startHTTP2(ctx context.Context, secure *tls.Conn) (err error) {
 	return err
 }
 
-// A streamError can be filled from the unexported HTTP/2 stream error of net/http by
-// errors.As, which converts it by the names of its fields.
+// A streamError is a copy of the unexported HTTP/2 stream error of net/http. errors.As can fill
+// it, because that error copies itself to any type with the same field names.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -74,7 +74,7 @@ func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unans
 		return nil, !ok && gone || refused, err
 	}
 	if err := checkStatus(resp); err != nil {
-		x.cancel(err) // or Close could block
+		x.cancel(err) // otherwise Close could block
 		resp.Body.Close()
 		c.t.release2(c, false)
 		return nil, false, err

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// pending reports whether a connection has unread input, or EOF. A read would not always
-// show it: past its deadline it does not look at the socket.
+// pending reports whether a connection has unread input or EOF. A read would not always
+// show this: after its deadline, it does not check the socket.
 func pending(c net.Conn) (yes bool) {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()

@@ -17,7 +17,7 @@ import (
 type conn struct {
 	net.Conn
 	t          *Transport
-	key        string // of its host
+	key        string // key of the host in Transport.hosts
 	ip         string
 	protocols  []string         // for WARC-Protocol, such as "http/1.1" and "tls/1.3"
 	unverified string           // why the certificate is invalid; "" if it is valid
@@ -28,30 +28,30 @@ type conn struct {
 	br       *bufio.Reader
 	tape     *Tape
 	left     int64 // bytes of header that are still allowed
-	consumed int   // bytes of the tape that the reader of the response has taken
-	got      bool  // the server has sent something
-	failed   error // of the last read
+	consumed int   // bytes of the tape that Read has returned
+	got      bool  // at least one byte of a response was received
+	failed   error // error of the last read from the network
 
 	// Guarded by the mutex of the transport.
-	users   int           // exchanges, of which HTTP/2 may have several
-	place   *list.Element // in the list of idle connections; nil in use
-	retired bool          // takes no further requests
+	users   int           // number of exchanges; more than one only over HTTP/2
+	place   *list.Element // in the list of idle connections; nil while in use
+	retired bool          // must not be used for further requests
 
 	silent chan bool // receives one value when watch ends: true if nothing arrived while idle
 	peeked [1]byte
 }
 
-// A host is the connections of one scheme, host and port.
+// A host holds the connections to one host and port with one scheme.
 type host struct {
-	h2    *conn   // shared; nil: none
+	h2    *conn   // the HTTP/2 connection, shared by all requests; nil if there is none
 	idle  []*conn // HTTP/1.1, least recently used first
-	users int     // connections in use or being made
+	users int     // number of connections that are in use or being opened
 }
 
 func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
 func (t *Transport) idleTimeout() time.Duration { return cmp.Or(t.IdleTimeout, DefaultIdleTimeout) }
 
-// get returns a connection for a request: an open one, unless it must be fresh, or a new one.
+// get returns a connection for a request. It returns a new connection if fresh is true or none is open.
 func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *conn, reused bool, err error) {
 	key := req.URL.Scheme + "://" + req.URL.Host
 	for {
@@ -61,7 +61,7 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 			h = new(host)
 			t.hosts[key] = h
 		}
-		h.users++ // keeps h in the map
+		h.users++ // prevents deletion of h
 		if c := t.getOpen(h, fresh); c != nil {
 			t.mu.Unlock()
 			if c.h2 == nil && !c.checkAlive() {
@@ -94,13 +94,13 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 	}
 }
 
-// getOpen returns an open connection of the host and counts its use, or nil. The mutex must
-// be held.
+// getOpen returns an open connection of the host, and counts its use. It returns nil if there
+// is none or fresh is true. The mutex must be held.
 func (t *Transport) getOpen(h *host, fresh bool) *conn {
 	if c := h.h2; c != nil {
 		if !fresh && c.h2.Err() == nil {
 			if c.users++; c.users > 1 {
-				h.users-- // the connection is counted already
+				h.users-- // get counted the connection a second time
 			} else {
 				t.idle.Remove(c.place)
 				c.place = nil
@@ -120,7 +120,7 @@ func (t *Transport) getOpen(h *host, fresh bool) *conn {
 	return nil
 }
 
-// retire ensures that an HTTP/2 connection gets no further requests. The mutex must be held.
+// retire prevents further requests on an HTTP/2 connection. The mutex must be held.
 func (t *Transport) retire(c *conn) {
 	h := t.hosts[c.key]
 	if h != nil && h.h2 == c {
@@ -150,7 +150,7 @@ func (t *Transport) deleteUnused(key string, h *host) {
 	}
 }
 
-// putIdle keeps an HTTP/1.1 connection for the next request. The mutex must be held.
+// putIdle keeps an HTTP/1.1 connection for another request. The mutex must be held.
 func (t *Transport) putIdle(c *conn) {
 	h := t.hosts[c.key]
 	if len(h.idle) >= max(t.MaxIdlePerHost, 1) {
@@ -169,7 +169,7 @@ func (t *Transport) putIdle(c *conn) {
 	t.evictIdle()
 }
 
-// release2 ends the use of an HTTP/2 connection, which is retired unless it is reusable.
+// release2 ends one use of an HTTP/2 connection. It retires the connection if reusable is false.
 func (t *Transport) release2(c *conn, reusable bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,8 +191,8 @@ func (t *Transport) release2(c *conn, reusable bool) {
 	t.evictIdle()
 }
 
-// evictIdle closes the connections that have been idle for longest while there are too
-// many. The mutex must be held.
+// evictIdle closes the longest idle connections until at most MaxIdle are left. The mutex must
+// be held.
 func (t *Transport) evictIdle() {
 	for t.idle.Len() > max(t.MaxIdle, 1) {
 		t.closeIdle(t.idle.Front().Value.(*conn))
@@ -229,20 +229,20 @@ func (c *conn) close() {
 	c.t.removeUser(c)
 }
 
-// watch reads from a connection while it is idle at place. Anything that is received then,
-// including EOF, makes the connection unusable: a response that came before its request must
-// not be taken for that of the next request.
+// watch reads from a connection while the connection is idle at place. Anything that is received
+// then, including EOF, makes the connection unusable: data that arrived before a request must not
+// be parsed as the response to that request.
 func (c *conn) watch(place *list.Element) {
 	n, err := c.Conn.Read(c.peeked[:])
 	c.silent <- n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
-	if c.place == place { // else it has been used, and may be idle again at another place
+	if c.place == place { // otherwise c is in use, or idle again at another place
 		c.t.closeIdle(c)
 	}
 }
 
-// checkAlive ends the watch and reports whether the connection can be used.
+// checkAlive ends watch, and reports whether the connection can still be used.
 func (c *conn) checkAlive() bool {
 	c.SetReadDeadline(past)
 	if !<-c.silent {

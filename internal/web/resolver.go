@@ -9,32 +9,33 @@ import (
 	"time"
 )
 
-// A Resolver resolves names to addresses. The network is "ip". *net.Resolver implements it.
+// A Resolver resolves names to addresses. It is called with the network "ip". *net.Resolver
+// implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
 // Limits of a [Cache].
 const (
-	MaxNames   = 10_000           // the oldest are dropped first
-	NameTTL    = 5 * time.Minute  // of addresses; the system resolver does not return the TTL of DNS
-	FailureTTL = 30 * time.Second // of failures
+	MaxNames   = 10_000           // number of names; the oldest are dropped first
+	NameTTL    = 5 * time.Minute  // how long addresses are cached; the system resolver does not return the TTL of DNS
+	FailureTTL = 30 * time.Second // how long failures are cached
 
 	lookupTimeout = 10 * time.Second
-	maxAddrs      = 16 // of one name
+	maxAddrs      = 16 // number of addresses that are kept for one name
 )
 
 // A Cache is a [Resolver] that caches the answers of another one. Concurrent look-ups of a
 // name share one query. A Cache is safe for concurrent use.
 type Cache struct {
-	Resolver Resolver // nil means the system's
+	Resolver Resolver // nil means the system's resolver
 
 	mu    sync.Mutex
 	names map[string]*lookup
-	order []string // of names, the oldest first
+	order []string // keys of names, oldest first
 }
 
-// A lookup holds the answer for one name, once ready is closed.
+// A lookup holds the answer for one name. Its other fields are valid once ready is closed.
 type lookup struct {
 	ready   chan struct{}
 	addrs   []netip.Addr
@@ -53,8 +54,8 @@ func (c *Cache) LookupNetIP(ctx context.Context, network, name string) ([]netip.
 	}
 }
 
-// lookup returns the current look-up of a name, and starts one if there is none. It continues
-// when ctx ends, since others may be waiting for it.
+// lookup returns the current look-up of a name, and starts one if there is none. The look-up
+// continues after ctx ends, because other callers may be waiting for the answer.
 func (c *Cache) lookup(ctx context.Context, network, name string) *lookup {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,8 +114,8 @@ func lookUp(ctx context.Context, r Resolver, network, name string) ([]netip.Addr
 	return interleave(addrs), nil
 }
 
-// interleave returns addresses in the order in which they are tried: IPv6 and IPv4
-// alternately, starting with the family of the first one (RFC 8305, section 4).
+// interleave returns addresses in the order in which to try them: IPv6 and IPv4 alternately,
+// starting with the family of the first address (RFC 8305, section 4).
 func interleave(addrs []netip.Addr) []netip.Addr {
 	var families [2][]netip.Addr
 	first := addrs[0].Unmap().Is4()

@@ -11,36 +11,36 @@ import (
 	"time"
 )
 
-// A Tape records one exchange as it is on the wire. It is complete when the body of the
-// response has been closed or read to its end.
+// A Tape records the bytes of one exchange. It is complete when the body of the response has
+// been closed or read to its end.
 //
-// HTTP/2 has no such form. It is recorded as an HTTP/1.1 status line, the fields in lower
-// case and sorted by name, an empty line, and the body in its content coding. Fields that concern
-// a connection over HTTP/1.1 (RFC 9113, section 8.2.2) are left out: they are not true of it.
+// A response over HTTP/2 is recorded as an HTTP/1.1 status line, the fields in lower case and
+// sorted by name, an empty line, and the body in its content coding. Fields that describe an
+// HTTP/1.1 connection (RFC 9113, section 8.2.2) are omitted, because they would be wrong.
 type Tape struct {
 	// Limit is the maximum size of a body in bytes, chunks and coding included;
 	// reading the body of a longer response returns [ErrTapeFull]. 0 means no limit.
 	Limit int64
 
-	Start      time.Time // of the exchange
-	IP         string    // of the server; empty if only a proxy knows it
-	Protocols  []string  // "http/1.1" or "h2", then "tls/1.3"
-	Unverified string    // why the certificate of the server is invalid, if it is
+	Start      time.Time // start of the exchange
+	IP         string    // address of the server; empty if a proxy resolved the name
+	Protocols  []string  // "http/1.0", "http/1.1" or "h2", then for example "tls/1.3"
+	Unverified string    // why the certificate of the server is invalid; empty if it is valid
 
-	Request []byte // as sent, without the user name and password for a proxy
-	Head    []byte // of the final response, with the empty line at its end
-	Body    []byte // as far as it was read
+	Request []byte // the request, without the user name and password for a proxy
+	Head    []byte // header of the final response, with the empty line at its end
+	Body    []byte // the part of the body that was read
 
 	received   []byte
 	head, body int  // offsets in received
-	end        int  // offset of the end, as announced; 0 if it is not
+	end        int  // offset of the end that the server announced; 0 if it announced none
 	off        bool // there is no tape in the context of the request
 }
 
 // maxKept is the size, in bytes, up to which [Tape.Reset] keeps the memory of a tape.
 const maxKept = 768 << 10
 
-// longTape is the size, in bytes, from which a tape grows more slowly.
+// longTape is the size, in bytes, above which a tape grows by half instead of doubling.
 const longTape = 8 << 20
 
 type tapeKey struct{}
@@ -71,7 +71,7 @@ func (t *Tape) Reset() {
 	}
 }
 
-// request records req; to a proxy it has the absolute URL.
+// request records req. A request to a proxy (proxied) has the absolute URL.
 func (t *Tape) request(req *http.Request, proxied bool) error {
 	b := bytes.NewBuffer(t.Request[:0])
 	var err error
@@ -84,8 +84,8 @@ func (t *Tape) request(req *http.Request, proxied bool) error {
 	return err
 }
 
-// allowed returns how many of n bytes may be received: up to the limit, or a buffer full
-// while the body is not known to have begun.
+// allowed returns how many of n bytes may be received: up to readBuffer bytes before the start of
+// the body is known, afterwards up to Limit.
 func (t *Tape) allowed(n int) int {
 	switch {
 	case t.body == 0:
@@ -96,14 +96,14 @@ func (t *Tape) allowed(n int) int {
 	return int(max(0, min(int64(n), t.Limit-int64(len(t.received)-t.body))))
 }
 
-// grow returns unused memory of the tape for up to n more bytes. A full tape doubles, a
-// long one grows by half, but not beyond its limit or the announced length; append would
-// leave four times as much garbage.
+// grow returns unused memory of the tape for up to n more bytes. It doubles a full tape, or
+// enlarges a long one by half, but not beyond its limit or the announced length. With append
+// there would be four times as much garbage.
 func (t *Tape) grow(n int) []byte {
 	if had := len(t.received); had == cap(t.received) {
 		more := max(had, readBuffer)
 		if had >= longTape {
-			more /= 2 // what is not used may be held for long
+			more /= 2 // unused memory may be kept for a long time
 		}
 		more = t.allowed(more)
 		if t.end > had {
@@ -115,7 +115,7 @@ func (t *Tape) grow(n int) []byte {
 	return unused[:min(n, len(unused))]
 }
 
-// add records what was received elsewhere, within what is allowed.
+// add records bytes that were received over HTTP/2.
 func (t *Tape) add(b []byte) {
 	for len(b) > 0 && !t.off {
 		n := copy(t.grow(len(b)), b)

@@ -3,12 +3,12 @@
 // A [Transport] is an http.RoundTripper for the GET requests of a crawler. It
 // uses HTTP/1.1, or HTTP/2 where the server offers it (ALPN), keeps connections
 // alive, caches DNS answers ([Cache]), passes every address to a guard before it
-// connects, supports proxies, and takes bounded time and memory whatever the
-// server does. It does not follow redirects, send cookies, decode bodies, or
+// connects, supports proxies, and limits the time and memory that any server can
+// make it use. It does not follow redirects, send cookies, decode bodies, or
 // read the environment.
 //
-// An archive needs what net/http does not expose: the header as it was spelled,
-// and the body with its chunks. [Record] requests it:
+// An archive needs what net/http does not expose: the bytes of the header, and
+// the body with its chunk framing. [Record] puts them on a tape:
 //
 //	var tape web.Tape
 //	req = req.WithContext(web.Record(ctx, &tape))
@@ -16,9 +16,9 @@
 //	… read resp.Body, close it …
 //	tape.Request, tape.Head, tape.Body // hold the bytes on the wire
 //
-// HTTP/1.1 is implemented here: http.Transport reads ahead on goroutines of its
-// own, so a tape could not hold exactly the bytes of its exchange without copying
-// them. HTTP/2 is that of net/http, over a connection that is made here.
+// This package implements HTTP/1.1 itself, because http.Transport reads ahead on its
+// own goroutines: recording exactly the bytes of one exchange would require copying
+// them. For HTTP/2 it uses net/http, on connections that this package opens.
 package web
 
 import (
@@ -43,49 +43,49 @@ const (
 	DefaultIdleTimeout = 90 * time.Second
 )
 
-// A Transport sends requests. Its fields must not change once it is used. The zero
-// value connects to any address and has no timeouts.
+// A Transport sends requests. Its fields must not change after the first request. The
+// zero value connects to any address and has no timeouts.
 //
-// The host of a request is that of its URL. Requests must not have a body.
+// It sends a request to the host of the URL. Requests must not have a body.
 type Transport struct {
-	// Resolver resolves names; nil means the system's resolver, for each connection.
+	// Resolver resolves names; nil means the system's resolver, without a cache.
 	Resolver Resolver
 
-	// Guard is called with every address before connecting to it, and refuses it
-	// with an error, which RoundTrip returns. Nil means that none is refused. If a
-	// proxy resolves names, only addresses in the URL itself are checked; localhost
-	// counts as 127.0.0.1.
+	// Guard is called with every address before connecting to it. If Guard returns
+	// an error, the address is not used; RoundTrip returns the error if no other
+	// address can be used. Nil allows every address. If a proxy resolves names, Guard is
+	// only called for IP addresses in URLs, and with 127.0.0.1 for localhost.
 	Guard func(netip.AddrPort) error
 
-	// Proxy is the proxy to use. http and https (with CONNECT for https requests)
-	// and socks5h resolve names themselves; socks5 is sent addresses. A user name
-	// and password in the URL are sent to it. Its own address is not passed to
-	// Guard.
+	// Proxy is the URL of the proxy to use. A proxy with the scheme http, https (both
+	// use CONNECT for https requests) or socks5h resolves the names of servers; a socks5
+	// proxy receives addresses. A user name and password in the URL are sent to the
+	// proxy. Guard is not called with the address of the proxy.
 	Proxy *url.URL
 
 	// TLS is the base configuration of TLS connections, such as their roots; nil
 	// means the system's.
 	TLS *tls.Config
 
-	// Insecure accepts servers whose certificate cannot be verified; then Tape.Unverified says why.
+	// Insecure accepts servers whose certificate cannot be verified; Tape.Unverified holds the reason.
 	Insecure bool
 
 	// HTTP1 disables HTTP/2.
 	HTTP1 bool
 
-	// ConnectTimeout limits the time to resolve and connect, proxies included, and
-	// again the TLS handshake. HeaderTimeout limits the time from the request to
-	// the end of the response header, interim responses included. Timeout limits
-	// everything, up to the end of the body. 0 means no limit.
+	// ConnectTimeout limits the time to resolve and connect, proxies included; the
+	// TLS handshake has the same limit again. HeaderTimeout limits the time from the
+	// request to the end of the response header, interim responses included. Timeout
+	// limits the whole exchange, up to the end of the body. 0 means no limit.
 	ConnectTimeout, HeaderTimeout, Timeout time.Duration
 
 	// MaxHeader limits the response header in bytes, interim responses included;
 	// 0 means [DefaultMaxHeader].
 	MaxHeader int
 
-	// MaxIdle limits the number of idle connections, MaxIdlePerHost those of one
-	// host; 0 means 1. They are closed after IdleTimeout; 0 means
-	// [DefaultIdleTimeout].
+	// MaxIdle limits the number of idle connections, MaxIdlePerHost the number of
+	// idle connections to one host; 0 means 1. Connections that have been idle for
+	// IdleTimeout are closed; 0 means [DefaultIdleTimeout].
 	MaxIdle, MaxIdlePerHost int
 	IdleTimeout             time.Duration
 
@@ -97,8 +97,8 @@ type Transport struct {
 	readers sync.Pool       // of *bufio.Reader
 
 	mu    sync.Mutex
-	hosts map[string]*host // by scheme and host, while they have connections
-	idle  list.List        // of *conn; the one that has been idle longest is first
+	hosts map[string]*host // hosts that have connections, by scheme and host
+	idle  list.List        // of *conn, the longest idle first
 }
 
 // A Phase is the part of an exchange that a timeout limits.
@@ -133,25 +133,25 @@ type TLSError struct{ Err error }
 func (e *TLSError) Error() string { return e.Err.Error() }
 func (e *TLSError) Unwrap() error { return e.Err }
 
-// A ProxyError is returned when the proxy cannot be reached, or does not reach the server.
+// A ProxyError is returned when the proxy cannot be reached, or cannot reach the server.
 type ProxyError struct {
 	Err  error
-	Down bool // the proxy cannot be used: it cannot be reached, or rejects the password
+	Down bool // the proxy itself is unusable: it cannot be reached, or rejects the password
 }
 
 func (e *ProxyError) Error() string { return "the proxy: " + e.Err.Error() }
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// A StatusError is returned for a response whose status is not a number of three digits, of
-// 200 or more (interim responses, 1xx, precede the response).
+// A StatusError is returned for a response whose status is not a number of three digits that
+// is at least 100.
 type StatusError struct{ Status string }
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("the answer has the invalid status %.40q", e.Status)
 }
 
-// checkStatus checks the status of a response: net/http accepts any number that it can parse.
-// It accepts 600 to 999: RFC 9110, section 15, calls them invalid, but requires that clients
+// checkStatus checks the status of a response, because net/http accepts any number that it can parse.
+// checkStatus accepts 600 to 999: RFC 9110, section 15, calls them invalid, but requires that clients
 // treat them like 5xx instead of rejecting the response, and some sites use them (999).
 func checkStatus(resp *http.Response) error {
 	code, _, _ := strings.Cut(resp.Status, " ")
@@ -161,13 +161,13 @@ func checkStatus(resp *http.Response) error {
 	return nil
 }
 
-// Other reasons why there is no response, or an incomplete one.
+// Other errors of responses that are missing or incomplete.
 var (
 	ErrHeaderSize = errors.New("the header of the answer is too long")
 	ErrTapeFull   = errors.New("the answer is longer than the limit of its tape")
 	errNoAnswer   = errors.New("the server closed the connection without an answer")
-	errSwitched   = errors.New("the server switched to another protocol unasked")
-	errProxyLogin = errors.New("it wants another user name and password (status 407)")
+	errSwitched   = errors.New("the server switched to another protocol without a request")
+	errProxyLogin = errors.New("it requires another user name and password (status 407)")
 	errClosed     = errors.New("the body of the answer was closed")
 )
 
@@ -181,8 +181,8 @@ func (t *Transport) init() {
 // RoundTrip sends a request and returns the response when its header has been received.
 // The caller must close the body, which is read from the network as the caller reads it.
 //
-// A request that fails on a reused connection before any byte of a response is received
-// is sent once more on a new one: the server may have closed the old one in the meantime.
+// If a request fails on a reused connection before any byte of a response is received,
+// RoundTrip sends it once more on a new connection: the server may have closed the old one.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.init()
 	parent := req.Context()
@@ -215,7 +215,7 @@ func (t *Transport) CloseIdleConnections() {
 // An exchange is one request and its response.
 type exchange struct {
 	t      *Transport
-	ctx    context.Context // ends with the request's context, and at a timeout
+	ctx    context.Context // ends with the request's context, or at a timeout
 	cancel context.CancelCauseFunc
 	tape   *Tape
 	stop   func() bool // stops the timer of Timeout
@@ -246,7 +246,7 @@ func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	return resp, err
 }
 
-// limit cancels the exchange after a timeout, unless stop is called earlier.
+// limit makes a timer that cancels the exchange after a timeout. stop stops the timer.
 func (x *exchange) limit(phase Phase, timeout time.Duration) (stop func() bool) {
 	if timeout <= 0 {
 		return func() bool { return true }
@@ -254,7 +254,7 @@ func (x *exchange) limit(phase Phase, timeout time.Duration) (stop func() bool) 
 	return time.AfterFunc(timeout, func() { x.cancel(&TimeoutError{phase, timeout}) }).Stop
 }
 
-// end ends the exchange because of err, and returns the cause if it was cancelled.
+// end ends the exchange. It returns the cause if the exchange was cancelled, otherwise err.
 func (x *exchange) end(err error) error {
 	if x.ctx.Err() != nil {
 		err = context.Cause(x.ctx)
