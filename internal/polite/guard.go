@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// A BlockedError is returned for a connection that was not made because its address is
-// not public.
+// A BlockedError is returned instead of a connection to an address that is not public.
 type BlockedError struct {
 	Addr string
 }
@@ -17,8 +16,8 @@ func (e *BlockedError) Error() string {
 }
 
 // Guard returns a [BlockedError] for addresses that are not public. It must be called with
-// every address right before connecting to it, and not with names: that also catches names
-// that resolve to a private address, DNS rebinding, and redirects.
+// every address right before connecting to it. Checking addresses, not names, also catches
+// names that resolve to a private address, DNS rebinding, and redirects.
 func Guard(at netip.AddrPort) error {
 	if !Public(at.Addr()) {
 		return &BlockedError{at.String()}
@@ -29,9 +28,9 @@ func Guard(at netip.AddrPort) error {
 // Public reports whether an address is on the public internet, according to the IANA
 // registries of special-purpose addresses and one special address of a cloud. IPv4
 // addresses are public unless they are special. IPv6 addresses are public if they are
-// allocated as global unicast (2000::/3) and not special: all others are reserved, local,
-// or embed an IPv4 address. Of the latter, those of NAT64 and 6to4, which are routed over
-// the public internet, are public if the embedded address is.
+// allocated as global unicast (2000::/3) and not special. All other IPv6 addresses are
+// reserved or local, or embed an IPv4 address. NAT64 and 6to4 addresses, which are routed
+// over the public internet, are public if the IPv4 address in them is public.
 func Public(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	if !a.IsValid() {
@@ -92,8 +91,8 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),         // documentation
 }
 
-// BlockedPort reports whether a port is one that browsers do not request, because a service
-// other than a web server is there, which could take a request for commands of its own
+// BlockedPort reports whether browsers send no requests to a port, because another service
+// than a web server uses it and could interpret a request as commands
 // (https://fetch.spec.whatwg.org/#port-blocking).
 func BlockedPort(port uint16) bool {
 	_, found := slices.BinarySearch(blockedPorts, port)

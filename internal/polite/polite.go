@@ -7,7 +7,7 @@
 //
 // Transport and Robots store their state for the next process with Save and Load.
 //
-// What is requested, and in which order, is up to the caller.
+// The caller decides what is requested, and in which order.
 package polite
 
 import (
@@ -33,31 +33,31 @@ const (
 	DefaultMaxDelay = 60 * time.Second // maximum pause for crawl-delay or slowness
 	DefaultSlowness = 5                // pause, in multiples of the last response time
 
-	FirstBackoff = 60 * time.Second // after a failure, doubled by each further one
+	FirstBackoff = 60 * time.Second // back-off after the first failure; each further failure doubles it
 	MaxBackoff   = 24 * time.Hour
-	Jitter       = 0.10             // fraction by which a back-off is longer or shorter
-	ResetAfter   = 30 * time.Minute // without failure, after which failures are forgotten
+	Jitter       = 0.10             // maximum fraction by which a back-off is longer or shorter
+	ResetAfter   = 30 * time.Minute // time without failure after which failures are forgotten
 
 	// MaxRetryAfter limits Retry-After to a year.
 	MaxRetryAfter = 366 * 24 * time.Hour
 )
 
-// A HoldError is returned when a host must not be requested yet, because it failed or asked
-// to be left alone. No request was sent.
+// A HoldError is returned when a host must not be requested yet, because requests to it failed
+// or it sent Retry-After. No request was sent.
 type HoldError struct {
 	Host  string
 	Until time.Time
 }
 
-// Error formats the time in whole seconds, rounded up: by then the host is not held.
+// Error formats the time in whole seconds. It rounds up, so that the hold has ended at that time.
 func (e *HoldError) Error() string {
 	until := e.Until.Add(time.Second - 1).UTC().Truncate(time.Second)
 	return fmt.Sprintf("%s is not to be asked before %s", e.Host, until.Format(time.RFC3339))
 }
 
-// A BlamelessError is returned by a Base that failed for a reason that is not the fault of
-// the host: the host is not held. There is no pause either, unless the host may have
-// received the request. The same applies to a [BlockedError].
+// A BlamelessError is returned by a Base when a request failed through no fault of the host.
+// Then the host is not held. There is a pause only if the host may have received the request.
+// After a [BlockedError] there is neither a hold nor a pause.
 type BlamelessError struct {
 	Err   error
 	Asked bool // the host may have received the request
@@ -75,14 +75,14 @@ func (e *BlamelessError) Unwrap() error { return e.Err }
 // when Base is called.
 //
 // After a network error, 429 or 5xx the host is held: for 60 s, doubled by every further
-// failure up to a day, with a jitter of a tenth. Any 4xx or 5xx may extend that with
+// failure up to a day, with a jitter of a tenth. Any 4xx or 5xx may extend the hold with
 // Retry-After. Requests to a host that is held fail at once with a [HoldError], so that one
-// host cannot delay the others. Failures are forgotten half an hour after the end of the
-// last hold, if there are no more. Errors that are not the host's fault ([BlockedError],
-// [BlamelessError]) are not failures.
+// host cannot delay the others. If a host does not fail again within half an hour after the
+// end of the last hold, its failures are forgotten. Errors that are not the host's fault
+// ([BlockedError], [BlamelessError]) are not failures.
 //
-// The host is that of the request's URL. [NewRequest] makes it lower case, with the port if
-// it is not the default one. A dot at the end of the name is ignored.
+// The host is the host of the request's URL. [NewRequest] writes it in lower case, with the
+// port if that is not the default port. A dot at the end of the name is ignored.
 //
 // The fields must be set before the first request. A Transport is safe for concurrent use
 // and starts no goroutines.
@@ -105,30 +105,28 @@ type Transport struct {
 	// are sent evenly spaced, in the order in which the pauses of their hosts end.
 	Rate float64
 
-	// HostRate limits the requests per second to one host; 0 means that only the pauses
-	// do.
+	// HostRate limits the requests per second to one host; 0 means no limit but the pauses.
 	HostRate float64
 
-	// Seed makes the jitter reproducible: it is derived from the seed, the host and the
-	// number of its failures.
+	// Seed makes the jitter reproducible. The jitter is computed from Seed, the host and
+	// the number of its failures.
 	Seed uint64
 
 	// Clamped, if not nil, is called once for every host whose crawl-delay exceeds
-	// MaxDelay, with the requested and the granted delay. It may be called from several
-	// goroutines.
+	// MaxDelay, with that crawl-delay (asked) and MaxDelay (granted). It may be called
+	// from several goroutines.
 	Clamped func(host string, asked, granted time.Duration)
 
-	pacer pacer // of Rate
+	pacer pacer // limits requests to Rate
 	mu    sync.Mutex
 	hosts map[string]*host
 	since time.Time // see RequestedAt
 }
 
-// A host is the state of one host. The mutex of the transport guards its fields, except
-// turn, which is full during a request.
+// A host is the state of one host. The mutex of the transport guards all fields except turn.
 type host struct {
-	turn     chan struct{}
-	users    int           // requests that wait for the turn or have it
+	turn     chan struct{} // full while a request to the host is being sent
+	users    int           // number of requests that wait for turn or hold it
 	crawl    time.Duration // crawl-delay
 	clamped  bool          // Clamped has been called
 	ended    time.Time     // end of the last request
@@ -141,7 +139,7 @@ type host struct {
 // sweepAt is the number of hosts above which idle hosts are deleted.
 const sweepAt = 1 << 16
 
-// use returns the state of a host, which is not deleted before done is called.
+// use returns the state of a host, and prevents its deletion until done is called.
 func (t *Transport) use(name string) *host {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,25 +171,26 @@ func (t *Transport) find(name string) *host {
 		}
 	}
 	h := &host{turn: make(chan struct{}, 1)}
-	t.rest(h)
+	t.startPause(h)
 	t.hosts[name] = h
 	return h
 }
 
-// RequestedAt makes every host wait as if a request to it had ended at the given time. It is for the
-// successor of a process that was killed and may have just requested any host. It must be called before the
-// first request, after [Transport.Load].
+// RequestedAt starts the pause of every host as if a request to it had ended at the given time. It is used
+// after a process was killed, because that process may have just requested any host. It must be called after
+// [Transport.Load] and before the first request.
 func (t *Transport) RequestedAt(since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.since = since
 	for _, h := range t.hosts {
-		t.rest(h)
+		t.startPause(h)
 	}
 }
 
-// rest begins the pause of a host as RequestedAt says. The mutex must be held.
-func (t *Transport) rest(h *host) {
+// startPause starts the pause of a host at the time that was passed to RequestedAt, if any. The mutex
+// must be held.
+func (t *Transport) startPause(h *host) {
 	if t.since.IsZero() {
 		return
 	}
@@ -213,7 +212,7 @@ func (t *Transport) maxDelay() time.Duration {
 	return max(t.Delay, t.MaxDelay)
 }
 
-// slowPause returns the pause for a fetch time, before it is limited.
+// slowPause returns the pause for a fetch time, without the limit MaxDelay.
 func (t *Transport) slowPause(took time.Duration) time.Duration {
 	times := t.Slowness
 	if times == 0 {
@@ -230,8 +229,8 @@ func trimDot(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// SetCrawlDelay sets the crawl-delay of a host. It applies from the end of the last request
-// on, which may have been the one for robots.txt.
+// SetCrawlDelay sets the crawl-delay of a host. The crawl-delay already applies to the pause after
+// the last request, which may have fetched robots.txt.
 func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
 	if !t.delays() {
 		return
@@ -291,7 +290,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	v := &visit{ctx: ctx, t: t, name: name, h: h, begun: time.Now()}
 	resp, err := t.Base.RoundTrip(req.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	if err != nil {
-		v.failed, v.unsent = t.blames(ctx, err), unsent(err)
+		v.failed, v.unsent = t.isHostFault(ctx, err), unsent(err)
 		t.finish(v)
 		return nil, err
 	}
@@ -330,14 +329,14 @@ func (t *Transport) wait(ctx context.Context, name string, h *host) error {
 			return &HoldError{name, until}
 		}
 		if err := sleep(ctx, next); err != nil || !next.After(now) {
-			return err // else the crawl-delay may have been set in the meantime
+			return err // otherwise check again: a crawl-delay may have been set meanwhile
 		}
 	}
 }
 
-// blames reports whether err is the fault of the host, rather than of the caller, who
-// cancelled the request, or of something in between.
-func (t *Transport) blames(ctx context.Context, err error) bool {
+// isHostFault reports whether the host caused err. It returns false if the caller cancelled the
+// request, or if err is a [BlamelessError] or [BlockedError].
+func (t *Transport) isHostFault(ctx context.Context, err error) bool {
 	_, blameless := errors.AsType[*BlamelessError](err)
 	return ctx.Err() == nil && !blameless && !unsent(err)
 }
@@ -349,7 +348,7 @@ func unsent(err error) bool {
 	return blocked || ok && !blameless.Asked
 }
 
-// finish sets when the host may be requested again, and admits the next request.
+// finish computes when the host may be requested again, and admits the next request.
 func (t *Transport) finish(v *visit) {
 	now, h := time.Now(), v.h
 	t.mu.Lock()
@@ -376,7 +375,7 @@ func (t *Transport) finish(v *visit) {
 	<-h.turn
 }
 
-// backoff returns the hold after the nth consecutive failure.
+// backoff returns the duration of the hold after the nth consecutive failure.
 func (t *Transport) backoff(name string, n int) time.Duration {
 	d := MaxBackoff
 	if shift := n - 1; shift < 11 { // 60 s × 2¹¹ is more than a day
@@ -388,25 +387,25 @@ func (t *Transport) backoff(name string, n int) time.Duration {
 	return time.Duration(float64(d) * (1 + Jitter*(2*rng.Float64()-1)))
 }
 
-// A visit is one request to a host. It is also the body of the response, and ends when that
-// is closed.
+// A visit is one request to a host, and the body of its response. It ends when the body is
+// closed.
 type visit struct {
 	io.ReadCloser
-	ctx    context.Context // of the request
+	ctx    context.Context // context of the request
 	t      *Transport
 	name   string
 	h      *host
-	begun  time.Time // guarded by the mutex of t
-	failed bool
-	unsent bool
-	retry  time.Time // end of Retry-After
+	begun  time.Time // start of the fetch time; guarded by the mutex of t
+	failed bool      // the host is to be held
+	unsent bool      // the host did not receive the request
+	retry  time.Time // end of Retry-After, or zero
 	ends   sync.Once
 }
 
 type visitKey struct{}
 
-// Begin is called by a Base that delays requests, with the request's context, when it sends
-// one: the delay does not count towards the fetch time of the host.
+// Begin starts the fetch time of a request anew. A Base that delays requests calls it with the
+// context of the request when it sends the request, so that the fetch time excludes the delay.
 func Begin(ctx context.Context) {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		v.t.mu.Lock()
@@ -417,7 +416,7 @@ func Begin(ctx context.Context) {
 
 func (v *visit) Read(p []byte) (int, error) {
 	n, err := v.ReadCloser.Read(p)
-	if err != nil && err != io.EOF && v.t.blames(v.ctx, err) {
+	if err != nil && err != io.EOF && v.t.isHostFault(v.ctx, err) {
 		v.failed = true
 	}
 	return n, err
@@ -429,14 +428,14 @@ func (v *visit) Close() error {
 	return err
 }
 
-// NewRequest returns a GET request that sends u unchanged, byte for byte. With net/url alone that
-// is not certain: it changes the escapes of some paths and rejects others.
+// NewRequest returns a GET request that sends u unchanged, byte for byte. Package net/url alone does
+// not ensure this: it changes the escapes of some paths and rejects other paths.
 func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
 	target, err := url.Parse(u.String())
 	if err != nil || target.RequestURI() != u.RequestURI() {
 		target = &url.URL{Scheme: u.Scheme(), Host: u.Host(), Opaque: u.RequestURI()}
 		if strings.HasPrefix(target.Opaque, "//") {
-			target.Opaque = "//" + u.Host() + target.Opaque // or it would be read as a host
+			target.Opaque = "//" + u.Host() + target.Opaque // otherwise the path would be parsed as a host
 		}
 	}
 	req := &http.Request{
@@ -446,9 +445,9 @@ func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// RetryAfter returns the Retry-After of a response as a duration from now: a number of
-// seconds or a date (RFC 9110, section 10.2.3). It is 0 if there is none or it is invalid,
-// and at most [MaxRetryAfter].
+// RetryAfter returns the Retry-After of a response, which is a number of seconds or a date
+// (RFC 9110, section 10.2.3), as a duration from now. It returns 0 if the field is missing or
+// invalid, and at most [MaxRetryAfter].
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

@@ -7,16 +7,16 @@ import (
 )
 
 // A pacer admits callers one at a time, an interval apart, in the order of their calls.
-// There are no bursts: unused time does not accumulate. A caller that wakes up late does
-// not delay those after it, so the average rate is kept.
+// Unused time does not accumulate, so there are no bursts. A caller that wakes up late does
+// not delay later callers, so the average rate is kept.
 type pacer struct {
 	once sync.Once
 	turn chan struct{} // full while a caller is waiting for next
 	next time.Time     // when the next caller is admitted; guarded by turn
 }
 
-// wait returns when the caller is admitted, or when ctx ends; then the next caller is
-// admitted instead.
+// wait returns nil when the caller is admitted. If ctx ends first, wait returns an error, and
+// the next caller is admitted instead.
 func (p *pacer) wait(ctx context.Context, interval time.Duration) error {
 	p.once.Do(func() { p.turn = make(chan struct{}, 1) })
 	select {
@@ -36,8 +36,8 @@ func (p *pacer) wait(ctx context.Context, interval time.Duration) error {
 	return nil
 }
 
-// interval returns the time between two events of a rate in events per second, or 0 if the
-// rate is unlimited.
+// interval returns the time between two events at a rate in events per second. It returns 0 if
+// the rate is unlimited.
 func interval(rate float64) time.Duration {
 	if !(rate > 0) {
 		return 0

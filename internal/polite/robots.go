@@ -20,7 +20,7 @@ const (
 
 	// RobotsRetry is how long everything is disallowed after a server error or an
 	// incomplete response for robots.txt. If robots.txt redirects to a host that is
-	// held, everything is disallowed until the end of that hold instead.
+	// held, everything is disallowed until the hold ends, but at most for RobotsTTL.
 	RobotsRetry = time.Hour
 
 	// RobotsRedirects is how many redirects of robots.txt are followed (section
@@ -32,31 +32,31 @@ const (
 	MaxRobotsBytes = 64 << 20
 )
 
-// A Verdict is what robots.txt says about one URL.
+// A Verdict is the decision for one URL according to robots.txt.
 type Verdict struct {
 	Allowed bool
-	Reason  string    // why not: the rule, with its line and redirects, or why robots.txt is unreachable
-	Until   time.Time // in the latter case, when it is fetched again; else zero
+	Reason  string    // if not allowed: the rule with its line and redirects, or why robots.txt is unreachable
+	Until   time.Time // if robots.txt is unreachable: when it will be fetched again; otherwise zero
 }
 
-// Robots fetches and caches robots.txt according to RFC 9309, section 2.3: 2xx has rules;
-// 4xx, too many redirects and redirect loops mean that there are none; after 5xx and network
-// errors everything is disallowed. Unlike in the standard, 429 disallows everything too: an
-// overloaded server has not said that there are no rules. Rules behind a redirect, to whatever
-// host, apply to the host that redirects.
+// Robots fetches and caches robots.txt according to RFC 9309, section 2.3. A 2xx response
+// contains rules; 4xx, too many redirects and redirect loops mean that there are no rules; after
+// 5xx and network errors everything is disallowed. Unlike in the standard, 429 also disallows
+// everything, because an overloaded server may have rules. If robots.txt redirects, even to
+// another host, the rules apply to the host that redirects.
 //
-// The zero value is ready for use once Transport and Agent are set. It is safe for concurrent
-// use; concurrent requests for a robots.txt share one fetch.
+// A Robots is ready for use once Transport and Agent are set. It is safe for concurrent use;
+// concurrent requests for a robots.txt share one fetch.
 type Robots struct {
-	// Transport fetches robots.txt, usually as politely as pages. It must return decoded
-	// bodies.
+	// Transport fetches robots.txt. It is usually the Transport that fetches pages. It must
+	// return decoded bodies.
 	Transport http.RoundTripper
 
 	// Agent is the name of the crawler, which selects the rules.
 	Agent string
 
-	// CrawlDelay, if not nil, is called at every decision with the crawl-delay of the
-	// host, 0 if there is none.
+	// CrawlDelay, if not nil, is called for every decision that is based on rules, with the
+	// crawl-delay of the host, or 0 if there is none.
 	CrawlDelay func(host string, d time.Duration)
 
 	// MayRedirect, if not nil, returns an error if the robots.txt of origin redirects to an
@@ -65,27 +65,28 @@ type Robots struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry
-	order   []string // of entries, oldest first
-	bytes   int      // size of all entries
+	order   []string // keys of entries, oldest first
+	bytes   int      // total size of all entries
 }
 
-// An entry is the robots.txt of one origin, once ready is closed.
+// An entry is the robots.txt of one origin. Its fields are valid once ready is closed.
 type entry struct {
 	ready    chan struct{}
-	status   int    // of the response
-	body     []byte // if the status is 2xx
-	from     string // address of the response, if it was redirected
+	status   int    // status of the response
+	body     []byte // body of the response if the status is 2xx
+	from     string // address of the response if there were redirects
 	expires  time.Time
 	err      error
-	answered bool // the origin responded, and so is not held because of err
-	gaveUp   bool // the context of the caller that fetched it ended
+	answered bool // the origin responded, so it is not held because of err
+	gaveUp   bool // the caller that fetched the entry cancelled the fetch
 
-	parse sync.Once // on the first decision: many loaded entries are never needed
+	parse sync.Once // sets rules at the first decision: many loaded entries are never used
 	rules *robots.Rules
-	size  int // bytes that are counted; guarded by the mutex of Robots
+	size  int // number of bytes included in Robots.bytes; guarded by its mutex
 }
 
-// unreachable returns why everything is disallowed, "" if it is not.
+// unreachable returns why robots.txt is unreachable, so that everything is disallowed. It returns
+// "" if robots.txt was fetched.
 func (e *entry) unreachable() string {
 	switch {
 	case e.err != nil:
@@ -96,7 +97,7 @@ func (e *entry) unreachable() string {
 	return fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise%s", e.status, e.redirected())
 }
 
-// redirected returns the address of the response as part of a message, "" if there were no
+// redirected returns the address of the response as a part of a message, or "" if there were no
 // redirects.
 func (e *entry) redirected() string {
 	if e.from == "" {
@@ -112,9 +113,9 @@ func (e *entry) redirected() string {
 // maxFrom is how many bytes of an address a message shows.
 const maxFrom = 200
 
-// Decide reports whether u may be requested. An error means that this is unknown, and that u
-// must not be requested now: the network failed, the host is held ([HoldError]) or ctx has
-// ended.
+// Decide reports whether u may be requested. It returns an error if robots.txt could not be
+// fetched: the network failed, the host is held ([HoldError]) or ctx has ended. Then u must not
+// be requested now.
 func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 	if u.RequestURI() == "/robots.txt" {
 		return Verdict{Allowed: true}, nil
@@ -142,9 +143,9 @@ func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 	return Verdict{Reason: fmt.Sprintf("robots.txt line %d: %s%s", d.Line, d.Rule, e.redirected())}, nil
 }
 
-// Sitemaps returns the sitemaps that the robots.txt of u's origin lists, in order and without
-// duplicates and invalid addresses. They may be on other hosts. robots.txt is fetched as by
-// Decide; if it is unreachable there are none.
+// Sitemaps returns the addresses of sitemaps that the robots.txt of u's origin lists, in order and
+// without duplicates and invalid addresses. Sitemaps may be on other hosts. Sitemaps fetches
+// robots.txt like Decide; if robots.txt is unreachable, it returns none.
 func (r *Robots) Sitemaps(ctx context.Context, u weburl.URL) ([]string, error) {
 	e, err := r.get(ctx, u)
 	if err != nil {
@@ -184,14 +185,14 @@ func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 			return e, nil
 		}
 		if !mine && e.gaveUp && ctx.Err() == nil {
-			continue // this caller has not given up
+			continue // another caller cancelled the fetch: fetch again
 		}
 		return nil, fmt.Errorf("robots.txt: %w", e.err)
 	}
 }
 
-// entry returns the entry of an origin. If it is new, mine is true and the caller must fill
-// it.
+// entry returns the entry of an origin. If mine is true, the entry is new and the caller must
+// fill it.
 func (r *Robots) entry(origin string) (e *entry, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -260,16 +261,16 @@ func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	case e.err != nil && !e.answered || e.gaveUp:
 		e.expires = time.Time{} // fetch it again once the host is not held
 	case e.err != nil || Fails(e.status):
-		e.expires = retry(e.err, time.Now())
+		e.expires = retryTime(e.err, time.Now())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.addSize(origin(u), e, len(e.body)+len(e.from))
 }
 
-// retry returns when a robots.txt that failed now is fetched again: if it redirects to a host
-// that is held, at the end of that hold, but within a day; otherwise after an hour.
-func retry(err error, now time.Time) time.Time {
+// retryTime returns when to fetch a robots.txt again that failed now: after RobotsRetry, or, if it
+// redirects to a host that is held, at the end of the hold, but after at most RobotsTTL.
+func retryTime(err error, now time.Time) time.Time {
 	held, ok := errors.AsType[*HoldError](err)
 	switch {
 	case !ok || !held.Until.After(now):
@@ -280,8 +281,8 @@ func retry(err error, now time.Time) time.Time {
 	return held.Until
 }
 
-// fetch fetches the robots.txt of u's origin and follows redirects. Too many of them, invalid
-// ones and loops count as 404 (section 2.3.1.2).
+// fetch fetches the robots.txt of u's origin and follows redirects. Too many redirects, invalid
+// redirects and loops are treated like 404 (section 2.3.1.2).
 func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	e.status = http.StatusNotFound
 	origin := u
@@ -293,7 +294,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 		}
 		resp, err := r.Transport.RoundTrip(NewRequest(ctx, u))
 		if err != nil {
-			return e.failed(err)
+			return e.wrapError(err)
 		}
 		e.answered = true
 		if to := Redirect(resp); to != "" {
@@ -313,7 +314,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 		switch {
 		case e.status < 200 || e.status >= 300:
 		case err != nil:
-			return e.failed(err) // an incomplete robots.txt may lack the rule that matters
+			return e.wrapError(err) // an incomplete robots.txt may lack the rule that matters
 		default:
 			e.body = body
 		}
@@ -322,18 +323,19 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	return nil
 }
 
-// forbidAll are the rules of an origin whose robots.txt redirects to where it must not be requested.
+// forbidAll contains the rules for an origin whose robots.txt redirects to an address that must not be
+// requested.
 const forbidAll = "User-agent: *\nDisallow: /\n"
 
-// failed returns a network error with the address of the last redirect.
-func (e *entry) failed(err error) error {
+// wrapError adds the address of the last redirect, if any, to a network error.
+func (e *entry) wrapError(err error) error {
 	if e.from == "" {
 		return err
 	}
 	return fmt.Errorf("redirected to %s: %w", e.from, err)
 }
 
-// Redirect returns the Location of a redirect, "" if resp is not one.
+// Redirect returns the Location of a redirect, or "" if resp is not a redirect.
 func Redirect(resp *http.Response) string {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,

@@ -16,17 +16,17 @@ import (
 	"spoor/internal/robots"
 )
 
-// MaxKept limits how many hosts, and how many robots.txt, are stored for the next process.
-// Those that expire first are omitted first.
+// MaxKept limits how many hosts, and how many robots.txt, are stored for the next process. The
+// entries that expire first are omitted.
 const MaxKept = 50_000
 
-// The state is stored in two files, because robots.txt may be shared by several crawls, but
-// hosts may not. Each has a header line, and a line with a JSON object for each host or
-// origin.
+// A header is the first line of a file. The state is stored in two files, because crawls may share
+// robots.txt, but must not share hosts. The header is followed by a JSON object for each host or
+// origin, one a line.
 type header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	Lines   int    `json:"lines"` // that follow
+	Lines   int    `json:"lines"` // number of lines that follow
 }
 
 const (
@@ -35,12 +35,12 @@ const (
 	formatVersion = 1
 )
 
-// maxFailures limits the consecutive failures that are loaded: far fewer lead to the longest
-// hold.
+// maxFailures limits the number of consecutive failures that is loaded. Far fewer failures lead to
+// the longest hold.
 const maxFailures = 1 << 10
 
-// maxLine is the maximum length of a line: a robots.txt in which every byte is escaped, and
-// the other fields.
+// maxLine is the maximum length of a line. It suffices for a robots.txt in which every byte is
+// escaped, and the other fields.
 const maxLine = 6*(robots.MaxSize+1) + 1<<16
 
 // A hostLine is the stored state of one host.
@@ -48,8 +48,8 @@ type hostLine struct {
 	Host     string    `json:"host"`
 	Next     time.Time `json:"next"`                  // end of the pause
 	Until    time.Time `json:"held_until,omitzero"`   // end of the last hold
-	Failures int       `json:"failures,omitempty"`    // consecutive
-	Failed   time.Time `json:"last_failed,omitzero"`  // time of the last one
+	Failures int       `json:"failures,omitempty"`    // number of consecutive failures
+	Failed   time.Time `json:"last_failed,omitzero"`  // time of the last failure
 	Crawl    float64   `json:"crawl_delay,omitempty"` // in seconds
 }
 
@@ -60,7 +60,7 @@ type robotsLine struct {
 	Status  int       `json:"status"`
 	From    string    `json:"from,omitempty"` // address after redirects
 	Body    string    `json:"body,omitempty"`
-	Base64  []byte    `json:"body_base64,omitempty"` // if it is not plain text
+	Base64  []byte    `json:"body_base64,omitempty"` // body that is not plain text
 }
 
 // Save writes the state of t for the next process: when the pauses and holds of hosts end,
@@ -70,10 +70,10 @@ func (t *Transport) Save(w io.Writer, now time.Time) error {
 	return writeLines(w, hostsFormat, t.lines(now))
 }
 
-// Load reads what [Transport.Save] wrote into t, before t is used. State that has expired at
-// now is dropped, and times are limited to what is possible from now on, so that a clock that
-// was set back does not block a host forever. If the input is damaged or of another version
-// there is an error, and t is unchanged.
+// Load restores the state that [Transport.Save] wrote. It must be called before t is used. Load
+// drops state that has expired at now. It limits times to the longest pause or hold that could
+// begin now, so that a host is not blocked for too long if the clock was set back. If the input
+// is damaged or has another version, Load returns an error and leaves t unchanged.
 func (t *Transport) Load(rd io.Reader, now time.Time) error {
 	lines, err := readLines(rd, hostsFormat, func(*hostLine) error { return nil })
 	if err == nil {
@@ -82,8 +82,8 @@ func (t *Transport) Load(rd io.Reader, now time.Time) error {
 	return err
 }
 
-// CountHeld returns how many hosts of a state that [Transport.Save] wrote are held at now: after
-// failures, or because they asked for a longer pause.
+// CountHeld returns how many hosts of a state that [Transport.Save] wrote are held at now, because
+// of failures or Retry-After.
 func CountHeld(rd io.Reader, now time.Time) (held int, err error) {
 	_, err = readLines(rd, hostsFormat, func(l *hostLine) error {
 		if l.Until.After(now) {
@@ -104,11 +104,11 @@ func (r *Robots) Save(w io.Writer, now time.Time) error {
 	return writeLines(w, robotsFormat, r.lines(now))
 }
 
-// Load adds what [Robots.Save] wrote to r: of two robots.txt of the same origin it keeps the
-// one that expires later. Entries that have expired at now are dropped, and none is kept
-// longer than if it had been fetched now. If there are too many ([MaxKept],
-// [MaxRobotsBytes]), those that expire first are dropped. If the input is damaged or of
-// another version there is an error, and r is unchanged.
+// Load adds entries that [Robots.Save] wrote to r. If there are two for the same origin, Load
+// keeps the entry that expires later. It drops entries that have expired at now, and keeps no
+// entry longer than if it had been fetched now. If there are too many ([MaxKept],
+// [MaxRobotsBytes]), it drops the entries that expire first. If the input is damaged or has
+// another version, Load returns an error and leaves r unchanged.
 func (r *Robots) Load(rd io.Reader, now time.Time) error {
 	sum := 0
 	lines, err := readLines(rd, robotsFormat, func(l *robotsLine) error {
@@ -138,7 +138,7 @@ func writeLines[T any](w io.Writer, format string, lines []T) error {
 	return errors.Join(err, out.Flush())
 }
 
-// readLines reads what writeLines wrote. It calls check with each line.
+// readLines reads lines that writeLines wrote, and calls check with each line.
 func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, error) {
 	in := bufio.NewScanner(rd)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -153,10 +153,10 @@ func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, e
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
 	if h.Format != format || h.Version != formatVersion {
-		return nil, fmt.Errorf("line 1: format %.40q, version %d; only %s, version %d, is known", h.Format, h.Version, format, formatVersion)
+		return nil, fmt.Errorf("line 1: format %.40q, version %d; only %s, version %d, is supported", h.Format, h.Version, format, formatVersion)
 	}
 	if h.Lines < 0 || h.Lines > MaxKept {
-		return nil, fmt.Errorf("line 1: %d lines, of which no more than %d are kept", h.Lines, MaxKept)
+		return nil, fmt.Errorf("line 1: %d lines; the maximum is %d", h.Lines, MaxKept)
 	}
 	var lines []T
 	for n := range h.Lines {
@@ -171,7 +171,7 @@ func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, e
 		lines = append(lines, l)
 	}
 	if in.Scan() || in.Err() != nil {
-		return nil, fmt.Errorf("line %d: there should be no more", h.Lines+2)
+		return nil, fmt.Errorf("line %d: more lines than the header announces", h.Lines+2)
 	}
 	return lines, nil
 }
@@ -281,7 +281,7 @@ func (r *Robots) restore(lines []robotsLine, now time.Time) {
 			all[l.Origin] = e
 		}
 	}
-	var pending []string // being fetched; these are kept
+	var pending []string // origins whose robots.txt is being fetched; these are kept
 	for origin, e := range r.entries {
 		switch other, both := all[origin]; {
 		case !e.complete():
@@ -291,7 +291,7 @@ func (r *Robots) restore(lines []robotsLine, now time.Time) {
 			all[origin] = e
 		}
 	}
-	// Those that expire first come first, as if all had been fetched by this process.
+	// The entries that expire first come first, as if this process had fetched all of them.
 	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(all[a].expires.Compare(all[b].expires), cmp.Compare(a, b))
 	})
