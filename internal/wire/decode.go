@@ -14,34 +14,35 @@ import (
 	"unsafe"
 )
 
-// maxDepth limits how deep values may be nested, as in encoding/json.
+// maxDepth limits the nesting of values. encoding/json has the same limit.
 const maxDepth = 10000
 
-// A decoder decodes one line. It does not copy strings without escapes: they share memory
-// with the line. Others are unescaped into arena.
+// A decoder decodes one line. Strings without escapes are not copied: they share memory with
+// the line. Strings with escapes are unescaped into arena.
 type decoder struct {
 	line  []byte
 	pos   int
-	arena []byte // decoded strings; its capacity suffices for the line, as in [decoder.reserve]
+	arena []byte // strings that were unescaped; see [decoder.reserve] for its capacity
 
-	unchecked  bool // accept values that are not valid, see [Record.Restore]
+	unchecked  bool // accept invalid numbers and times, see [Record.Restore]
 	wantedOnly bool // check only the syntax of fields that are not wanted
 	memory     int  // bytes that the elements of lists may still take
-	dropped    int  // links that were dropped
+	dropped    int  // number of links that were dropped
 }
 
-// The elements of the lists and objects of a line may take len(line) + maxMemory bytes. A limit is
-// needed because an empty element takes up to a hundred times as many bytes in memory as in the
-// line. maxMemory is more than one and a half times what a sitemap, the longest list that a stage
-// writes, requires.
+// The elements of the lists and objects of a line may use len(line) + maxMemory bytes of memory. A
+// limit is needed because an empty element uses up to a hundred times as many bytes in memory as in
+// the line. maxMemory is more than one and a half times the memory that a sitemap, the longest list
+// that a stage writes, requires.
 const maxMemory = 20 << 20
 
 // ErrTooLarge is wrapped by errors about a line whose lists and objects need more memory than its
 // length allows.
 var ErrTooLarge = errors.New(ErrorTooLarge + ": too many elements for the length of the record")
 
-// take accounts for n bytes of memory.
-func (d *decoder) take(n uintptr) error {
+// useMemory subtracts n bytes from the memory that elements may use. It returns [ErrTooLarge] if
+// there is not enough left.
+func (d *decoder) useMemory(n uintptr) error {
 	if d.memory -= int(n); d.memory < 0 {
 		return ErrTooLarge
 	}
@@ -157,7 +158,7 @@ func (d *decoder) record(r *Record, want Section) error {
 		if f != nil {
 			m.section = f.section
 		}
-		err := d.take(unsafe.Sizeof(m))
+		err := d.useMemory(unsafe.Sizeof(m))
 		switch {
 		case err != nil:
 		case f != nil && (f.section&want != 0 || f.always):
@@ -197,8 +198,8 @@ func (d *decoder) object(o *object, base unsafe.Pointer) error {
 	if d.peek() == 'n' {
 		return d.literal("null")
 	}
-	// Unknown members are kept: as a part of the line if they are adjacent, otherwise joined
-	// in a second pass.
+	// Keep unknown members: as a part of the line if they are adjacent; otherwise a second pass
+	// joins them.
 	begin := d.pos
 	var start, end, runs int
 	unknown := false // whether the last member was unknown
@@ -238,7 +239,7 @@ func (d *decoder) object(o *object, base unsafe.Pointer) error {
 	})
 	*extra = alias(joined)
 	if err == nil {
-		err = d.take(uintptr(cap(joined)))
+		err = d.useMemory(uintptr(cap(joined)))
 	}
 	return err
 }
@@ -258,9 +259,9 @@ func (d *decoder) field(f *field, base unsafe.Pointer) error {
 	return nil
 }
 
-// skipValid skips the value at pos, of a field of a section that is not wanted. A number or time
-// must be valid, so that every stage refuses the same records; a value of another type is refused
-// only by stages that decode it.
+// skipValid skips the value at pos, which belongs to a section that is not wanted. It checks that
+// numbers and times are valid, so that every stage refuses the same records. A value of a wrong type
+// is refused only by stages that decode it.
 func (d *decoder) skipValid(f *field) (err error) {
 	switch c := d.peek(); {
 	case f.valid.time && c == '"':
@@ -330,7 +331,7 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 		p := in[[]Redirect](f, base)
 		*p = (*p)[:0]
 		err = d.elements(func() error {
-			if err := d.take(unsafe.Sizeof(Redirect{})); err != nil {
+			if err := d.useMemory(unsafe.Sizeof(Redirect{})); err != nil {
 				return err
 			}
 			*p = append(*p, Redirect{})
@@ -350,14 +351,14 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 				d.dropped++
 				return nil
 			}
-			return d.take(unsafe.Sizeof(Link{}))
+			return d.useMemory(unsafe.Sizeof(Link{}))
 		})
 	}
 	return err
 }
 
-// fetchable reports whether a link with this URL can be followed: it has a URL, whose scheme is
-// http or https. A relative URL has no scheme; it is not judged here.
+// fetchable reports whether a link with this URL can be followed: the URL is not empty, and its scheme
+// is http or https. A relative URL has no scheme, and is accepted.
 func fetchable(url string) bool {
 	for len(url) > 0 && url[0] <= ' ' { // as a browser does
 		url = url[1:]
@@ -375,8 +376,8 @@ func fetchable(url string) bool {
 	return url != ""
 }
 
-// extend appends an element to s and returns it. The element is not zeroed if the capacity of
-// s suffices, so that its slices can be reused.
+// extend appends an element to s and returns a pointer to it. If the capacity of s suffices, the
+// element is not zeroed, so that its slices can be reused.
 func extend[T any](s *[]T) *T {
 	n := len(*s)
 	if n < cap(*s) {
@@ -390,7 +391,7 @@ func extend[T any](s *[]T) *T {
 
 func (d *decoder) strings(s []string) ([]string, error) {
 	err := d.elements(func() error {
-		if err := d.take(unsafe.Sizeof("")); err != nil {
+		if err := d.useMemory(unsafe.Sizeof("")); err != nil {
 			return err
 		}
 		if d.peek() == 'n' {
@@ -417,7 +418,7 @@ func (d *decoder) values(s *[]Values) error {
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
 			sorted = false
 		}
-		err := d.take(unsafe.Sizeof(Values{}))
+		err := d.useMemory(unsafe.Sizeof(Values{}))
 		if err != nil {
 			return err
 		}
@@ -445,7 +446,7 @@ func (d *decoder) scores(s *[]Scored) error {
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
 			sorted = false
 		}
-		if err := d.take(unsafe.Sizeof(Scored{})); err != nil {
+		if err := d.useMemory(unsafe.Sizeof(Scored{})); err != nil {
 			return err
 		}
 		v, err := d.float()
@@ -563,7 +564,7 @@ func (d *decoder) float() (float64, error) {
 // alias returns b as a string that shares its memory.
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// errUTF8 is returned for strings that encoding/json would repair with U+FFFD.
+// errUTF8 is returned for invalid UTF-8, which encoding/json would replace by U+FFFD.
 var errUTF8 = errors.New("invalid UTF-8")
 
 // rawString decodes the string at pos, whose first special byte is at i. It does not check
@@ -598,9 +599,8 @@ func (d *decoder) string() (string, error) {
 	return alias(b), err
 }
 
-// reserve makes sure that the arena has capacity for the rest of the line and 16 more bytes,
-// because unescape writes whole machine words. A decoded string is never longer than the encoded
-// one.
+// reserve ensures that the arena has capacity for the rest of the line, since a decoded string is
+// never longer than the encoded string, and for 16 more bytes, since unescape writes whole words.
 func (d *decoder) reserve() {
 	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+16 {
 		n := len(d.line) + 16
@@ -681,7 +681,7 @@ var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// hex4 decodes \uXXXX at the start of b and returns its length, 0 if b does not start so.
+// hex4 decodes \uXXXX at the start of b and returns its length, or 0 if b does not start with \uXXXX.
 func hex4(b []byte) (r rune, size int) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, 0

@@ -10,7 +10,7 @@ import (
 )
 
 // appendSections appends the fields of the given sections, each followed by a comma. If
-// nonEmpty is set it also appends all other sections that have a field that is set.
+// nonEmpty is true, it also appends every other section in which a field is set.
 func (r *Record) appendSections(dst []byte, s Section, nonEmpty bool) (_ []byte, err error) {
 	for i, fields := range recordSections {
 		if s&(1<<i) != 0 || nonEmpty && r.has(fields) {
@@ -22,10 +22,10 @@ func (r *Record) appendSections(dst []byte, s Section, nonEmpty bool) (_ []byte,
 	return dst, err
 }
 
-// estimateSize estimates the size of the encoded parse section, which can be very long: a
-// buffer that grows step by step would be copied many times.
+// estimateSize estimates the size of the encoded parse section. The section can be very long, and
+// a buffer that grows step by step would be copied many times.
 func (r *Record) estimateSize() int {
-	const perLink, perScore = 80, 32 // names and punctuation
+	const perLink, perScore = 80, 32 // bytes of names and punctuation
 	n := len(r.Title) + len(r.Description) + len(r.Keywords) + len(r.Text) + len(r.AnchorText)
 	for i := range r.Links {
 		l := &r.Links[i]
@@ -72,7 +72,7 @@ func (raw *rawRecord) quoted(s string) []byte {
 	return nil
 }
 
-// writesZero reports whether a zero value with that rule is written.
+// writesZero reports whether rule z requires that a zero value is written.
 func (r *Record) writesZero(z zeroRule) bool {
 	switch z {
 	case writeZero:
@@ -253,11 +253,11 @@ func appendText(dst, b []byte) []byte {
 	return append(appendBytes(dst, b), '"')
 }
 
-// exactSizeMin is the length from which the escaped size of a string is computed, not guessed.
+// exactSizeMin is the length from which the escaped size of a string is computed exactly.
 const exactSizeMin = 1 << 20
 
-// escapedSize estimates how long b is when escaped. For a long string it is exact, since
-// guessing too little would double the memory in use.
+// escapedSize estimates the length of b when escaped. For a long string the result is exact,
+// because an estimate that is too low would double the memory in use.
 func escapedSize(b []byte) int {
 	if len(b) < exactSizeMin {
 		return len(b) + len(b)/8
@@ -297,7 +297,7 @@ func appendPart(dst, b []byte) []byte {
 
 // appendBlocks appends b escaped, in blocks of 16 bytes, and returns what is left of b.
 func appendBlocks(dst, b []byte) (_, rest []byte) {
-	const maxBlocks = 64 // between checks of the capacity
+	const maxBlocks = 64 // maximum number of blocks between checks of the capacity
 	for len(b) >= 16 {
 		blocks := min(len(b)/16, maxBlocks)
 		if need := 32*blocks + 16; cap(dst)-len(dst) < need {
@@ -313,8 +313,8 @@ func appendBlocks(dst, b []byte) (_, rest []byte) {
 	return dst, b
 }
 
-// escaped holds for each byte how it is written in a JSON string: up to six bytes in little-
-// endian order, and their number in the highest byte.
+// escaped holds the encoding of each byte in a JSON string: up to six bytes in little-endian
+// order, and the number of these bytes in the highest byte.
 var escaped = func() (t [256]uint64) {
 	for c := range t {
 		text := string([]byte{byte(c)})

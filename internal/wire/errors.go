@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The values of [Record.Error] of a URL that was handed to fetch. A status code is not an
+// The values of [Record.Error] for a URL that was passed to fetch. A status code is not an
 // error: a page with status 404 was fetched.
 const (
 	ErrorRobots          = "robots"           // excluded by robots.txt
@@ -19,13 +19,13 @@ const (
 	ErrorBlockedAddress  = "blocked_address"  // a private or otherwise excluded network address
 	ErrorBadURL          = "bad_url"          // not a URL that can be fetched
 	ErrorRedirectLoop    = "redirect_loop"    // a redirect loop, or too many redirects
-	ErrorUnsupportedType = "unsupported_type" // a media type that was not asked for
+	ErrorUnsupportedType = "unsupported_type" // a media type that was not requested
 	ErrorBudget          = "budget"           // not tried: the budget of time or fetches was used up
 	ErrorScopeRedirect   = "scope_redirect"   // redirects to an address that does not belong to the crawl
 	ErrorMalformed       = "malformed"        // fetched, but a later stage wrote fields that are malformed
 )
 
-// The values of [Record.Error] of a URL that the frontier excludes: it is never fetched.
+// The values of [Record.Error] for a URL that the frontier excludes from being fetched.
 const (
 	ErrorTrapLength     = "trap_length"     // too long
 	ErrorTrapDepth      = "trap_depth"      // too many directories
@@ -36,8 +36,8 @@ const (
 	ErrorTrapDuplicates = "trap_duplicates" // a part of a site that repeats known pages
 	ErrorHostBudget     = "host_budget"     // the budget of the host is used up
 	ErrorNicheBudget    = "niche_budget"    // the budget of the niche is used up
-	ErrorOutOfScope     = "out_of_scope"    // no rule includes it, or it is on another host or site
-	ErrorScopeExcluded  = "scope_excluded"  // a rule excludes it, which holds for seeds too
+	ErrorOutOfScope     = "out_of_scope"    // no rule includes the URL, or it is on another host or site
+	ErrorScopeExcluded  = "scope_excluded"  // a rule excludes the URL; such rules apply to seeds too
 	ErrorScopeDepth     = "scope_depth"     // too many links away from a seed
 )
 
@@ -51,7 +51,7 @@ func (r *Record) Excluded() bool {
 	return false
 }
 
-// finalErrors holds all errors, and whether another try would end in the same one.
+// finalErrors holds all errors, and whether another attempt would fail with the same error.
 var finalErrors = map[string]bool{
 	ErrorRobots:          true,
 	ErrorDNS:             false,
@@ -82,16 +82,16 @@ var finalErrors = map[string]bool{
 	ErrorScopeDepth:      true,
 }
 
-// IsOutcome reports whether the record is the outcome of a fetch. Any other record
-// with a URL is still to be fetched. Every [Reader] decodes the two fields that
-// this depends on.
+// IsOutcome reports whether the record is the outcome of a fetch. The URL of any other
+// record is still to be fetched. Every [Reader] decodes the two fields that IsOutcome
+// depends on.
 func (r *Record) IsOutcome() bool { return r.StatusCode != 0 || r.Error != "" }
 
-// Final reports whether the record is an outcome that another try would not
-// change: any status except 429 and 5xx, the errors robots, blocked_address,
-// bad_url, not_archived, redirect_loop, unsupported_type, too_large, scope_redirect and malformed, and those of
-// [Record.Excluded]. If both status and error are set, the error decides. An unknown
-// error is not final.
+// Final reports whether the record is an outcome that another attempt would not
+// change. These are any status except 429 and 5xx; the errors robots, blocked_address,
+// bad_url, not_archived, redirect_loop, unsupported_type, too_large, scope_redirect and
+// malformed; and the errors for which [Record.Excluded] returns true. If both status and error
+// are set, the error decides. An unknown error is not final.
 func (r *Record) Final() bool {
 	if r.Error != "" {
 		return finalErrors[r.Error]
@@ -113,8 +113,8 @@ type SyntaxError struct {
 	Err  error
 
 	// Outcome reports whether the address of the line and its status or error are valid. Then
-	// the record that was read into is the failed outcome of the address: it has [ErrorMalformed],
-	// unless the line has another error, and lacks the sections that may be malformed.
+	// Read has filled the record with a failed outcome of the address: its error is the error of
+	// the line or [ErrorMalformed], and sections that may be malformed are missing.
 	Outcome bool
 }
 
@@ -123,8 +123,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line,
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Free reports whether r is an outcome without a request, which is not charged to the
-// budget of the crawl.
+// Free reports whether r is an outcome for which nothing was requested. Such outcomes are not
+// charged to the budget of the crawl.
 func (r *Record) Free() bool {
 	switch r.Error {
 	case ErrorNotArchived, ErrorRobots, ErrorBlockedAddress, ErrorBadURL, ErrorBudget:

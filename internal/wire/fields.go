@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// This file lists the fields of a record. Decoder, encoder, [Record.Drop] and the test of
-// doc/record.schema.json are driven by it.
+// This file contains the tables of fields that the decoder, the encoder, [Record.Drop] and the test
+// of doc/record.schema.json use.
 
 // A kind is the Go type of a field.
 type kind uint8
@@ -24,25 +24,25 @@ const (
 	kindLinks                 // []Link
 )
 
-// A zeroRule says when a field is written although it is zero.
+// A zeroRule determines when a field whose value is zero is written.
 type zeroRule uint8
 
 const (
-	omitZero        zeroRule = iota
-	writeZero                // always
-	zeroWithURL              // if the record has a URL
-	zeroWithStatus           // if the record has a status code
-	zeroWithArchive          // if the record has the name of a WARC file
+	omitZero        zeroRule = iota // never
+	writeZero                       // always
+	zeroWithURL                     // if the record has a URL
+	zeroWithStatus                  // if the record has a status code
+	zeroWithArchive                 // if the record has the name of a WARC file
 )
 
 // A field is a known member of an object.
 type field struct {
 	row
-	label string // the name as it is written, in quotes and with a colon
+	label string // the name in quotes, with a colon
 	valid values
 }
 
-// A row is what the tables below state about a field.
+// A row is the entry for a field in the tables below.
 type row struct {
 	name    string
 	section Section
@@ -52,8 +52,8 @@ type row struct {
 	always  bool // decoded even if its section is not wanted
 }
 
-// values says which values of a field are valid. 0 and the empty string always are: they mean
-// the same as a missing member. The zero value permits everything.
+// values describes the valid values of a field. 0 and the empty string are always valid, because they
+// mean the same as a missing member. The zero value permits every value.
 type values struct {
 	min, max int64
 	time     bool // the field is a time in the format of RFC 3339
@@ -63,12 +63,11 @@ const (
 	// MaxCount is the highest valid value of fields that count, such as the depth.
 	MaxCount = math.MaxInt32 // also fits an int of 32 bits
 
-	maxSize = 1<<53 - 1 // programs that keep numbers as float64, such as jq, keep it exactly
+	maxSize = 1<<53 - 1 // largest range of integers that float64, used by jq for example, represents exactly
 )
 
 // The valid values of every field that is a whole number or a time. A record with any other value
-// is refused, as a malformed line is. doc/record.schema.json has the same limits (a test compares
-// them).
+// is refused like a malformed line. doc/record.schema.json has the same limits; a test compares them.
 var (
 	recordValues = map[string]values{
 		"v":              {1, Version, false},

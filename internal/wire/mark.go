@@ -6,10 +6,10 @@ import (
 )
 
 // A window mark is a record that ends a window of an endless stream, as end of file ends a
-// finite one. frontier serve sends it after the addresses of the window; every stage passes
-// it on after everything it made of those addresses; when the mark returns, the window is
-// complete. A mark is a query that no search answers, so stages that do not recognise marks
-// pass them on as they pass on queries.
+// finite stream. frontier serve sends the mark after the addresses of the window; every stage
+// passes the mark on after its output for those addresses; when the mark returns, the window is
+// complete. A mark has the form of a query, so stages that do not recognise marks pass them on
+// like queries. No search answers a mark.
 const (
 	markOperator = "mark"
 	markQuery    = "mark"
@@ -25,17 +25,17 @@ func (r *Record) SetMark(window int) {
 	r.V, r.Generation, r.Operator, r.Query = Version, window, markOperator, markQuery
 }
 
-// A Mark holds the additional fields of a window mark in a crawl on several machines. They are
-// unknown fields to the stages, which copy them.
+// A Mark holds the additional fields of a window mark in a crawl on several machines. The stages
+// treat them as unknown fields, and copy them.
 //
 // The server of a partition sends Best, Due and Stop; exchange removes them, and returns the mark
 // with N and, if the crawl ends or pauses, End or Due.
 type Mark struct {
-	N    *int      `json:"n,omitempty"`    // how many addresses to lease for the next window
+	N    *int      `json:"n,omitempty"`    // number of addresses to lease for the next window
 	End  string    `json:"end,omitempty"`  // why the crawl ends with this window
-	Due  string    `json:"due,omitempty"`  // RFC 3339: when an address of an empty window becomes due; from exchange: when to go on
-	Best []float64 `json:"best,omitempty"` // the highest priorities that wait, in descending order
-	Stop bool      `json:"stop,omitempty"` // the user asks the crawl to end
+	Due  string    `json:"due,omitempty"`  // RFC 3339: from the server of an empty window, when an address becomes due; from exchange, when to continue
+	Best []float64 `json:"best,omitempty"` // highest priorities of the waiting addresses, in descending order
+	Stop bool      `json:"stop,omitempty"` // the user has requested the end of the crawl
 }
 
 // MaxBest is the maximum length of [Mark.Best].

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GrowPipe sets the buffer of a pipe to 1 MiB, the most that an unprivileged process may
-// ask for, so that the processes at its ends block less often. It does nothing if f is not
+// GrowPipe sets the size of a pipe's buffer to 1 MiB, the default maximum for unprivileged
+// processes, so that the processes at its ends block less often. It does nothing if f is not
 // a pipe or the system refuses.
 func GrowPipe(f *os.File) {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	// f.Fd would set the file to blocking mode.
+	// SyscallConn, not f.Fd, which would set the file to blocking mode.
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return

@@ -13,15 +13,15 @@ import (
 // A rawRecord holds the line that a record was read from, and the memory of its strings.
 type rawRecord struct {
 	line    []byte   // the line as read; nil if the record was not read
-	members []member // of line, in order
-	touched Section  // to be encoded from the fields
-	dropped Section  // not written
+	members []member // members of line, in order
+	touched Section  // sections to be encoded from the fields of the record
+	dropped Section  // sections that are not written
 
-	droppedLinks int // by the decoder
+	droppedLinks int // number of links that the decoder dropped
 
 	buf   []byte // backs line
 	arena []byte // backs strings that had escapes
-	body  []byte // base64 made by SetBody
+	body  []byte // base64 encoded by SetBody
 	plain []byte // result of Bytes
 	text  string // the text given to SetBody, valid UTF-8
 }
@@ -32,9 +32,9 @@ type member struct {
 	section    Section // 0 for an unknown field
 }
 
-// Members returns the members of the JSON object that a line holds: their names, and
-// name, colon and value together, as written. It stops where the object is malformed, but
-// does not check strings.
+// Members iterates over the members of the JSON object that a line holds. It yields the name
+// of each member, and the whole member (name, colon and value) as written. It stops where the
+// object is malformed, but does not check strings.
 func Members(line []byte) iter.Seq2[string, []byte] {
 	return func(yield func(name string, member []byte) bool) {
 		d := decoder{line: line}
@@ -54,15 +54,15 @@ func Members(line []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// Touch marks sections to be written from the fields of the record. Of a section that
-// the reader did not decode, only fields that were set since are written.
+// Touch marks sections to be written from the fields of the record. If the reader did not
+// decode a section, only the fields that were set after reading are written.
 func (r *Record) Touch(s Section) {
 	r.raw.touched |= s
 	r.raw.dropped &^= s
 }
 
-// Drop removes sections: their fields become absent, and are not written unless they
-// are set and touched again.
+// Drop removes sections: it makes their fields absent, and the sections are only written
+// if they are touched again.
 func (r *Record) Drop(s Section) {
 	for i := range recordObject.fields {
 		if f := &recordObject.fields[i]; f.section&s != 0 {
@@ -73,9 +73,9 @@ func (r *Record) Drop(s Section) {
 	r.raw.dropped |= s
 }
 
-// Brief drops the body and parse sections, except for the simhash, by which the
-// frontier detects pages with the same content, and needs_browser, which summaries count. The
-// record must have been read with its parse section.
+// Brief drops the body and parse sections, but keeps two fields: the frontier detects pages
+// with the same content by their simhash, and summaries count needs_browser. The record must
+// have been read with its parse section.
 func (r *Record) Brief() {
 	hash, needsBrowser := r.Simhash, r.NeedsBrowser
 	for i, m := range r.raw.members {
@@ -90,19 +90,18 @@ func (r *Record) Brief() {
 
 const maxKept = 40 // length of the longest member that Brief keeps
 
-// Memory returns about how many bytes of memory the record keeps for reuse.
+// Memory returns the approximate number of bytes that the record keeps for reuse.
 func (r *Record) Memory() int {
 	link := int(unsafe.Sizeof(Link{})) + 3*int(unsafe.Sizeof(Scored{}))
 	return cap(r.raw.buf) + cap(r.raw.arena) + cap(r.raw.body) + cap(r.raw.plain) + link*cap(r.Links)
 }
 
-// Size returns the length of the line that the record was read from, 0 if it was not
-// read.
+// Size returns the length of the line that the record was read from, or 0 if the record
+// was not read.
 func (r *Record) Size() int { return len(r.raw.line) }
 
-// DroppedLinks returns how many links of the line that the record was read from were dropped,
-// because they cannot be followed. They are still in the line, which is copied if the parse section
-// is not touched.
+// DroppedLinks returns how many links the reader dropped because they cannot be followed. The line
+// that was read still contains these links; it is copied if the parse section is not touched.
 func (r *Record) DroppedLinks() int { return r.raw.droppedLinks }
 
 // Reset empties the record. Its memory is kept for reuse.
@@ -244,8 +243,8 @@ func (r *Record) SetBody(b []byte) {
 	r.Touch(Body)
 }
 
-// Bytes returns the body from Body or BodyBase64, nil if there is none. The bytes
-// belong to the record and must not be changed. The error is for a BodyBase64 that is
+// Bytes returns the body from Body or BodyBase64, or nil if there is none. The bytes
+// belong to the record and must not be changed. Bytes returns an error if BodyBase64 is
 // not standard base64.
 func (r *Record) Bytes() ([]byte, error) {
 	if r.BodyBase64 == "" {

@@ -11,11 +11,11 @@ const DefaultLimit = 64 << 20
 
 const (
 	bufferSize = 256 << 10 // initial buffer of a Reader, which grows for longer lines
-	copySize   = 32 << 10  // shorter lines are always copied; else each would pin a whole buffer
+	copySize   = 32 << 10  // shorter lines are always copied; otherwise each would keep a whole buffer in memory
 )
 
-// ReadSize is how much a [Reader] reads at once. Larger reads would leave more bytes after a
-// line, which must be copied.
+// ReadSize is the maximum number of bytes that a [Reader] reads at once. With larger reads there
+// would be more bytes after a line, which must be copied.
 const ReadSize = 32 << 10
 
 // A Reader reads records, one JSON object a line.
@@ -23,16 +23,16 @@ const ReadSize = 32 << 10
 // It decodes the wanted sections, and always url, query, status_code and error. It
 // checks the syntax of all other members, except for the escapes of the body. It is
 // stricter than encoding/json: names are case-sensitive, decoded strings must be
-// UTF-8, and numbers and times must be in the range that doc/record.schema.json states. Of
-// several members with the same name the last one counts. Null means
-// absent; [Float] and [Bool] keep it. Within headers, fields, scores and reasons a null is ignored,
-// and an earlier value of that name stays.
+// UTF-8, and numbers and times must be in the range that doc/record.schema.json states.
+// If several members have the same name, the last member is used. A null is the same as a
+// missing member, except that [Float] and [Bool] store it. Within headers, fields, scores and
+// reasons, a null is ignored, so an earlier value with the same name is kept.
 //
-// A link that cannot be followed is dropped, and counted by [Record.DroppedLinks]: one without a
-// URL, or whose URL has another scheme than http and https.
+// A link without a URL, or with a scheme other than http and https, is dropped, because it cannot
+// be followed. [Record.DroppedLinks] returns the number of such links.
 //
-// The memory for a line is bounded by its length: a line whose lists have too many elements for
-// that is refused with [ErrTooLarge].
+// The memory for a line is limited in proportion to its length. A line whose lists have so many
+// elements that they need more memory is refused with [ErrTooLarge].
 type Reader struct {
 	// Limit is the maximum length of a line in bytes, without the newline. Longer
 	// lines are skipped in bounded memory. NewReader sets it to DefaultLimit.
@@ -41,10 +41,10 @@ type Reader struct {
 	src     io.Reader
 	want    Section
 	buf     []byte
-	at, end int // buf[at:end] was read from src but not consumed
-	seen    int // buf[at:seen] has no newline
-	line    int64
-	err     error // of src, returned after the lines before it
+	at, end int   // buf[at:end] was read from src but not consumed
+	seen    int   // buf[at:seen] has no newline
+	line    int64 // number of the last line
+	err     error // error of src, returned after the lines that were read before it
 }
 
 // NewReader returns a Reader of the records in src that decodes the wanted sections.
@@ -55,10 +55,9 @@ func NewReader(src io.Reader, want Section) *Reader {
 // Read reads the next record into rec. It skips empty lines and ignores white space
 // around a line; the last line needs no newline.
 //
-// The error is io.EOF at the end, a [*SyntaxError] for a line that is not a record,
-// after which the next Read continues with the next line, or an error of the source.
-// After an error rec is empty, unless the error says that it is an outcome
-// ([SyntaxError.Outcome]).
+// Read returns io.EOF at the end, a [*SyntaxError] for a line that is not a record, or
+// an error of the source. After a SyntaxError, the next Read reads the next line. After an
+// error rec is empty, unless [SyntaxError.Outcome] is set.
 func (r *Reader) Read(rec *Record) error {
 	for {
 		rec.Reset()
@@ -83,8 +82,8 @@ func (r *Record) Unmarshal(line []byte, want Section) error {
 	return r.unmarshal(line, want, false)
 }
 
-// Restore is like [Record.Unmarshal], but accepts numbers and times that are not valid: earlier
-// versions stored them.
+// Restore is like [Record.Unmarshal], but also accepts invalid numbers and times, because earlier
+// versions stored such values.
 func (r *Record) Restore(line []byte, want Section) error {
 	return r.unmarshal(line, want, true)
 }
@@ -96,9 +95,9 @@ func (r *Record) unmarshal(line []byte, want Section, unchecked bool) error {
 	return r.decode(want, unchecked)
 }
 
-// salvage makes r the failed outcome of a line that could not be decoded because of err, as
-// [SyntaxError.Outcome] says. It keeps the fetch section if that is valid. If the line is not an
-// outcome or its address is malformed, salvage returns false and r is empty.
+// salvage makes r the failed outcome (see [SyntaxError.Outcome]) of a line that could not be decoded
+// because of err. It keeps the fetch section if that is valid. If the line is not an outcome or its
+// address is malformed, salvage returns false and empties r.
 func (r *Record) salvage(line []byte, err error) bool {
 	for _, valid := range []Section{Address | Fetch, Address} {
 		r.Reset()
@@ -138,8 +137,8 @@ func (r *Record) decodeWith(d *decoder, want Section) error {
 	return err
 }
 
-// Buffered reports whether a whole line that is not empty is in the buffer, so that
-// the next Read does not block.
+// Buffered reports whether the buffer contains a complete line that is not empty, so
+// that the next Read does not block. It skips empty lines.
 func (r *Reader) Buffered() bool {
 	for {
 		i := r.newline()
@@ -171,7 +170,7 @@ func (r *Reader) next(rec *Record) error {
 	for {
 		i := r.newline()
 		if i < 0 && r.err == nil {
-			if r.end-r.at > r.Limit+1 { // one for a carriage return
+			if r.end-r.at > r.Limit+1 { // + 1 for a carriage return
 				return r.discard()
 			}
 			r.fill()
@@ -180,7 +179,7 @@ func (r *Reader) next(rec *Record) error {
 		rest := i + 1
 		if i < 0 {
 			if r.err != io.EOF || r.at == r.end {
-				return r.failed()
+				return r.streamError()
 			}
 			i, rest = r.end, r.end
 		}
@@ -190,23 +189,23 @@ func (r *Reader) next(rec *Record) error {
 			r.at = rest
 			return &SyntaxError{Line: r.line, Err: tooLong(r.Limit)}
 		}
-		r.give(rec, line, rest)
+		r.setLine(rec, line, rest)
 		return nil
 	}
 }
 
-// failed returns the error that ended the stream.
-func (r *Reader) failed() error {
+// streamError returns the error that ended the stream.
+func (r *Reader) streamError() error {
 	if r.err == io.EOF {
 		return io.EOF
 	}
 	return fmt.Errorf("reading records after line %d: %w", r.line, r.err)
 }
 
-// give stores line in rec; the next line starts at rest. It copies whichever is shorter, the line
-// or the bytes after it, to the buffer of rec; in the second case it swaps the two buffers. Lines
-// shorter than copySize are always copied.
-func (r *Reader) give(rec *Record, line []byte, rest int) {
+// setLine stores line in rec; the next line starts at rest. If the line is shorter than copySize, or
+// not longer than the bytes after it, setLine copies the line to the buffer of rec. Otherwise it copies
+// the bytes after the line, and swaps the buffers of r and rec.
+func (r *Reader) setLine(rec *Record, line []byte, rest int) {
 	left := r.end - rest
 	if len(line) < copySize || len(line) <= left {
 		rec.raw.buf = append(rec.raw.buf[:0], line...)
@@ -246,7 +245,7 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// discard skips a line that is too long and whose start is in the buffer.
+// discard skips the rest of a line that is too long. The buffer contains the start of the line.
 func (r *Reader) discard() error {
 	r.line++
 	for {

@@ -3,8 +3,8 @@
 //
 // Each stage fills its own section of the record. The writer copies all other
 // sections, and all unknown fields, byte for byte. The reader decodes only the
-// sections that the stage asks for, so a stage that does not need the body does
-// not spend time on it.
+// sections that the stage requests, so a stage that does not need the body does
+// not spend time on decoding it.
 //
 // doc/record.schema.json describes the same record as a JSON schema.
 package wire
@@ -72,27 +72,27 @@ var (
 // The strings and slices of a record that a [Reader] filled share the memory of
 // the record: they are valid until the next read into it, or Reset. Use
 // [Record.Clone] to keep the record. A slice that a caller stores in a record is
-// overwritten when the record is reused. A record is not safe for concurrent use,
-// but records do not share memory with each other.
+// overwritten when the record is reused. Records do not share memory with each other,
+// but one record is not safe for concurrent use.
 //
-// After changing fields of a section of a record that was read, call
-// [Record.Touch], or the writer writes the old bytes.
+// After changing fields of a record that was read, call [Record.Touch] with their
+// section. Otherwise the writer writes the old bytes.
 type Record struct {
 	// Address section.
 
 	V          int      // version of the record, 1
 	URL        string   // empty only in a query line
-	Generation int      // the generation that fetches the URL, or has fetched it; from 0
-	Depth      int      // links from a seed; seeds are 0
-	Via        string   // URL of the page that links to it
-	Parents    []string // URLs of the pages that it was derived from, if there are several
+	Generation int      // number, from 0, of the generation in which the URL is or was fetched
+	Depth      int      // number of links from a seed to the URL; 0 for seeds
+	Via        string   // URL of the page that links to the URL
+	Parents    []string // URLs of the pages from which the URL was derived, if there are several
 	Operator   string   // seed, link, child, crossover, mutation, restart, search, sitemap, …
 	Priority   Float    // higher is fetched sooner; null withdraws the URL
 	Revision   int      // number of changes of the priority within the generation
-	Niche      string   // key of its niche
-	Query      string   // without URL: a search query to answer; with URL: the query that found it
-	Retries    int      // failed attempts so far
-	Cost       int      // of an answered query: its cost, in fetches
+	Niche      string   // key of the niche of the URL
+	Query      string   // without URL: a search query to answer; with URL: the query that found the URL
+	Retries    int      // number of failed attempts so far
+	Cost       int      // cost of an answered query, in fetches
 	Reasons    []Scored // why the URL was chosen, sorted by name
 
 	ETag         string // ETag of an earlier response, for a conditional request
@@ -106,22 +106,22 @@ type Record struct {
 
 	FinalURL      string     // target of the redirects, if it differs from URL
 	Redirects     []Redirect // in order
-	Timestamp     string     // RFC 3339, UTC, milliseconds
-	StatusCode    int        // of the final response; 0 if there was none
+	Timestamp     string     // time of the fetch: RFC 3339, UTC, milliseconds
+	StatusCode    int        // status of the final response; 0 if there was none
 	Headers       []Values   // values as received, by lower-case name, sorted by name
 	ContentType   string     // media type without parameters, lower case
-	Charset       string     // of the header, lower case; parse replaces it by the character set that it used
-	ContentLength int64      // bytes of the decoded body
-	Truncated     string     // length, time or disconnect
+	Charset       string     // character set in the header, lower case; parse stores the one that it used
+	ContentLength int64      // length of the decoded body in bytes
+	Truncated     string     // why the body is incomplete: length, time or disconnect
 	FetchMS       int64      // milliseconds from the request to the last byte
 	IP            string     // address of the server
-	Digest        string     // "sha1:" and base32, of the payload
-	WARCFilename  string
-	WARCOffset    int64  // of the record in the file
-	WARCLength    int64  // of the record in the file, as compressed
-	NotBefore     string // RFC 3339: the host asks for no request before this time
-	Error         string // one of the Error constants
-	ErrorDetail   string // explanation for people
+	Digest        string     // digest of the payload: "sha1:" and base32
+	WARCFilename  string     // WARC file that contains the capture
+	WARCOffset    int64      // offset of the WARC record in the file
+	WARCLength    int64      // compressed length of the WARC record
+	NotBefore     string     // RFC 3339: the host must not be requested before this time
+	Error         string     // one of the Error constants
+	ErrorDetail   string     // explanation for people
 
 	// Parse section.
 
@@ -133,8 +133,8 @@ type Record struct {
 	AnchorText   string   // the text of all anchors
 	OutDegree    int      // distinct http and https targets, without the page itself
 	Links        []Link   // in order of appearance
-	Canonical    string   // <link rel=canonical>
-	RobotsMeta   string   // <meta name=robots>, lower case
+	Canonical    string   // target of <link rel=canonical>
+	RobotsMeta   string   // content of <meta name=robots>, lower case
 	Simhash      string   // 16 hexadecimal digits
 	NeedsBrowser Bool     // whether the page has almost no text, but large scripts
 	Fields       []Values // text found by the user's selectors, sorted by name
@@ -145,7 +145,7 @@ type Record struct {
 	Scores   []Scored // by measure, sorted by name
 	Relevant Bool     // whether Score reaches the threshold of the topic
 
-	// Body section: at most one of the two is set.
+	// Body section: at most one of the two fields is set.
 
 	Body       string // valid UTF-8
 	BodyBase64 string // a body that is not UTF-8; see SetBody and Bytes
@@ -178,11 +178,11 @@ type Link struct {
 	URL      string   // target, canonical
 	Anchor   string   // text of the anchor
 	Context  string   // text around the anchor, from the same block
-	Rel      string   // as written, lower case
+	Rel      string   // rel attribute, lower case
 	Hreflang string   // language of the target according to the page
 	Tag      string   // a, area, frame, iframe, link, …
 	Path     string   // tag path from the root to the link
-	Archived Bool     // whether the archive given by -within has the target
+	Archived Bool     // whether the archive given by -within contains the target
 	Score    Float    // predicted score of the target
 	Scores   []Scored // by measure, sorted by name
 	LastMod  string   // last change of the target according to a sitemap

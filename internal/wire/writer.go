@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	flushSize  = 64 << 10 // the buffer is written when it has this size
-	directSize = 64 << 10 // unchanged parts of a line of this size are written without a copy
+	flushSize  = 64 << 10 // size at which the buffer is written
+	directSize = 64 << 10 // size from which an unchanged part of a line is written without a copy
 )
 
 // A Writer writes records, one JSON object a line.
 //
 // A record that was read and not changed is written byte for byte as it was read.
-// Otherwise the members of sections that were neither touched nor dropped come first,
-// byte for byte and in their order, then the touched sections, with the body last. Of
-// a record that was not read, all sections with a field that is set are written.
+// If it was changed, the members of sections that were neither touched nor dropped come
+// first, byte for byte and in their order; then the touched sections; the body is last.
+// If a record was not read, every section in which at least one field is set is written.
 //
 // Fields that are absent, empty or zero are omitted, except for v, which defaults to
 // [Version]; url, generation and depth if there is a URL; content_length and fetch_ms
@@ -28,7 +28,7 @@ type Writer struct {
 
 	dst io.Writer
 	buf []byte
-	err error // of dst; nothing is written after it
+	err error // error of dst, after which nothing more is written
 }
 
 // NewWriter returns a Writer that writes to dst.
@@ -36,10 +36,10 @@ func NewWriter(dst io.Writer) *Writer { return &Writer{Limit: DefaultLimit, dst:
 
 // Write writes rec to the buffer, which it flushes when it is full.
 //
-// It refuses a record without url and query, with a number that JSON cannot express,
-// or that is too long ([ErrTooLong]). Nothing of a refused record is written, and other
-// records can follow. Any other error is of the destination; after it nothing more is
-// written.
+// It refuses a record that has neither url nor query, has a number that JSON cannot
+// represent, or is too long ([ErrTooLong]). Nothing of a refused record is written, and
+// other records can follow. Any other error comes from the destination; after such an
+// error nothing more is written.
 func (w *Writer) Write(rec *Record) error {
 	if w.err != nil {
 		return w.err
@@ -84,7 +84,7 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Append appends r to dst as a line with its newline, as a [Writer] writes it.
+// Append appends the line that a [Writer] would write for r to dst, with its newline.
 func (r *Record) Append(dst []byte) ([]byte, error) {
 	b, tail, end, err := r.encode(dst)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *Record) Append(dst []byte) ([]byte, error) {
 	return append(append(b, tail...), end...), nil
 }
 
-// encode appends the start of the record to dst. The rest of the record is tail, which is a
-// part of the line that was read and may be long, and end.
+// encode appends the start of the record to dst. It returns the rest of the record as tail and
+// end. tail is a part of the line that was read, and may be long.
 func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 	changed := r.raw.touched | r.raw.dropped
 	if r.raw.line != nil && changed == 0 {
