@@ -2,16 +2,16 @@ package page
 
 import "golang.org/x/net/html"
 
-// attrs is the attributes of an element: of a node of the tree, or of a tag in the page, which
-// is read on demand. The zero value has none.
+// attrs gives access to the attributes of an element: of a node of the tree, or of a tag in the
+// page, which is read on demand. The zero value has no attributes.
 type attrs struct {
 	node *html.Node
 
 	page    *scanner
 	at      int    // offset of the attributes in the page; 0 if there is no tag
-	more    *[]int // the same of further tags, which add missing attributes
+	more    *[]int // offsets of the attributes of further tags, which add missing attributes
 	foreign bool   // ignore the prefixes of names
-	class   span   // of the value of class, if it is known
+	class   span   // range of the value of class, if known
 }
 
 // value returns the value of an attribute, or "".
@@ -20,8 +20,8 @@ func (a attrs) value(key string) string {
 	return v
 }
 
-// classes returns the value of class, or "". It is fast, because every link asks for the
-// classes of all its ancestors.
+// classes returns the value of class, or "". It must be fast, because the tag path of every link
+// contains the classes of its ancestors.
 func (a *attrs) classes() string {
 	if a.class.to != 0 {
 		return a.page.valueAt(int(a.class.from), int(a.class.to))
@@ -55,8 +55,8 @@ func (a attrs) find(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// findForeign is find for elements of SVG and MathML, where xlink:href is href. The first of
-// the two counts.
+// findForeign is find for elements of SVG and MathML, where xlink:href is a synonym of href. If an
+// element has both, findForeign returns the first.
 func (a attrs) findForeign(key string) (value string, ok bool) {
 	var prefixed string
 	switch key {

@@ -15,14 +15,13 @@ import (
 // Fankhauser, W. Nejdl, "Boilerplate Detection using Shallow Text Features", WSDM 2010. A
 // block is a line of the text: the text between consecutive block boundaries or line breaks.
 //
-// In addition it uses HTML's sectioning elements, and the names that authors give the parts of
-// pages in classes and identifiers. These are ignored where they would remove nearly
-// everything.
+// In addition it uses HTML's sectioning elements, and the names in classes and identifiers that
+// authors use for parts of pages. It ignores them if they would remove nearly all text.
 
 // A region is the text of an element whose role is known.
 type region struct {
 	kind     regionKind
-	from, to int // in the collector's body; -1 if it continues to the end
+	from, to int // range in the collector's body; to is -1 if the region continues to the end
 }
 
 type regionKind uint8
@@ -33,12 +32,12 @@ const (
 	headingRegion
 )
 
-// maxRegions is more than readable pages have.
+// maxRegions limits the number of regions of a page. Pages for readers have fewer.
 const maxRegions = 1 << 16
 
 // regions collects the regions of a page.
 type regions struct {
-	list []region // by start, outer ones first
+	list []region // sorted by start, outer regions first
 	open []openRegion
 }
 
@@ -115,8 +114,8 @@ var regionNames = map[string]regionKind{
 }
 
 // namedAs looks for regionNames in the value of an attribute, such as "entry-content",
-// "articleBody" or "nav main". If it has names of both kinds, the article role wins,
-// because keeping boilerplate is the lesser error.
+// "articleBody" or "nav main". If there are names of both kinds, namedAs returns the article
+// role, because keeping boilerplate is better than losing an article.
 func namedAs(names string) (kind regionKind) {
 	const maxLen = 16
 	var word [maxLen]byte
@@ -149,15 +148,15 @@ func namedAs(names string) (kind regionKind) {
 
 // A line is a line of the text.
 type line struct {
-	from, to      int // in the text
-	words, linked int
+	from, to      int  // range in the text
+	words, linked int  // number of words, and of words in links
 	boilerplate   bool // in a region of boilerplate
 	heading       bool
 	content       bool
 }
 
-// minContentWords is the minimum number of words of main content: less is just the date or the
-// address below a page of links.
+// minContentWords is the minimum number of words of main content. Fewer words may just be the date
+// or the address below a page of links.
 const minContentWords = 20
 
 // mainContent returns the lines of text that are main content, or the whole text if there are
@@ -187,7 +186,7 @@ func (r *regions) mainContent(text string, references []reference) string {
 	return b.String()
 }
 
-// linesOf cuts a text into lines.
+// linesOf splits a text into lines.
 func linesOf(text string) []line {
 	if text == "" {
 		return nil
@@ -226,7 +225,7 @@ func lineAt(lines []line, at int) int {
 
 // countLinked counts the words in links on each line.
 func countLinked(lines []line, text string, references []reference) {
-	covered := 0 // links were counted up to here
+	covered := 0 // offset up to which links were counted
 	for i := range references {
 		ref := &references[i]
 		from := max(ref.start, covered)
@@ -253,9 +252,9 @@ func (g *region) span(lines []line) (int, int) {
 	return first, max(first, last)
 }
 
-// mark sets the roles of lines by the regions that contain them.
+// mark sets the roles of lines according to the regions that contain them.
 func (r *regions) mark(lines []line) {
-	// Differences between the number of regions of a line and the line before it.
+	// Difference between the number of regions that contain a line and the line before it.
 	more := make([]struct{ boilerplate, heading int }, len(lines)+1)
 	for i := range r.list {
 		g := &r.list[i]
@@ -299,8 +298,8 @@ func classify(lines []line) {
 	}
 }
 
-// dropBoilerplate removes content in regions of boilerplate, unless hardly any would be left,
-// because a class or identifier may mean something else.
+// dropBoilerplate removes content in regions of boilerplate. If hardly any content would be left,
+// it keeps all, because a class or identifier may mean something else.
 func dropBoilerplate(lines []line) {
 	all, outside := 0, 0
 	for i := range lines {
@@ -322,7 +321,7 @@ func dropBoilerplate(lines []line) {
 // restrictToArticle removes content outside the article, the smallest region of this kind that
 // contains nine tenths of the words, and adds short lines within it.
 func (r *regions) restrictToArticle(lines []line) {
-	words := make([]int, len(lines)+1) // of content, before each line
+	words := make([]int, len(lines)+1) // number of words of content before each line
 	for i := range lines {
 		words[i+1] = words[i]
 		if lines[i].content {

@@ -18,8 +18,8 @@ import (
 )
 
 // prescanLen is the number of bytes of a page that are searched for a declaration of its
-// charset. The standard searches 1024 bytes and restarts parsing at a later declaration, which
-// real pages have within this range.
+// charset. The standard searches 1024 bytes, and restarts parsing when it finds a later
+// declaration. In real pages, later declarations are within prescanLen.
 const prescanLen = 16 << 10
 
 // Names of encodings that are recognized by their bytes.
@@ -29,14 +29,17 @@ const (
 )
 
 // decode returns the body as valid UTF-8 without byte order mark, and the name of its charset.
-// Only markup may declare its charset itself.
+// Declarations inside the body are used only in markup.
 //
-// The charset is decided by the byte order mark, then the declaration in the header, then that
-// in the page. Without a declaration, the charset is UTF-8 if the body is valid UTF-8, an East
-// Asian or Cyrillic charset if the body looks like it, and otherwise windows-1252.
-// Declarations that contradict the bytes are ignored: UTF-8, if most non-ASCII bytes are not
-// UTF-8; UTF-16, if the body has no zero bytes; any charset but UTF-16, if the markup begins in
-// UTF-16; and a western single-byte charset, if the body is valid UTF-8.
+// The charset is determined by the byte order mark, then by the declaration in the header, then
+// by the declaration in the page. Without a declaration, the charset is windows-1252 if the body
+// is ASCII, UTF-8 if it is other valid UTF-8, an East Asian or Cyrillic charset if guess finds
+// one, and otherwise windows-1252.
+//
+// Some declarations are ignored because they contradict the body: UTF-8, if most non-ASCII
+// characters are not UTF-8; UTF-16, if the start of the body has no zero bytes; any other charset
+// than UTF-16, if the markup begins in UTF-16; a western single-byte charset, if the body is valid
+// UTF-8 and not ASCII.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
 	head := view(body[:min(len(body), prescanLen)])
@@ -62,7 +65,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	switch {
 	case valid && name == utf8Name:
-		return view(body), name // as there is no byte order mark
+		return view(body), name // there is no byte order mark to remove
 	case isASCII(body):
 	case (enc == nil || isWestern(name)) && valid:
 		enc, name = lookup(utf8Name)
@@ -90,8 +93,8 @@ func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) 
 	return view(body), name
 }
 
-// lookup returns an encoding by its label. The standard's encoding "replacement", which
-// decodes every page to one U+FFFD to protect browsers, counts as unknown.
+// lookup returns the encoding with a label, or nil if the label is unknown. It treats the standard's
+// encoding "replacement", which decodes every page to one U+FFFD to protect browsers, as unknown.
 func lookup(label string) (encoding.Encoding, string) {
 	enc, name := charset.Lookup(label)
 	if name == "replacement" {
@@ -100,8 +103,8 @@ func lookup(label string) (encoding.Encoding, string) {
 	return enc, name
 }
 
-// queryEncoder returns the encoder for queries of links on a page in the named encoding; nil
-// for UTF-8, which the standard uses for UTF-16 too.
+// queryEncoder returns the encoder for queries of links on a page in the named encoding. It returns
+// nil for UTF-8, and for UTF-16, because the standard then uses UTF-8.
 func queryEncoder(name string) weburl.Encoder {
 	if name == "" || strings.HasPrefix(name, "utf-") {
 		return nil
@@ -114,7 +117,7 @@ func queryEncoder(name string) weburl.Encoder {
 		var (
 			encoder = enc.NewEncoder()
 			src     = []byte(query)
-			space   [256]byte // longer than any character
+			space   [256]byte // longer than any encoded character
 			out     []byte
 		)
 		for {
@@ -134,7 +137,7 @@ func queryEncoder(name string) weburl.Encoder {
 	}
 }
 
-// bom returns the encoding that a byte order mark stands for.
+// bom returns the encoding that the byte order mark of the body indicates.
 func bom(body []byte) (name string, ok bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte{0xEF, 0xBB, 0xBF}):
@@ -147,8 +150,8 @@ func bom(body []byte) (name string, ok bool) {
 	return "", false
 }
 
-// wideMarkup returns the encoding of markup in UTF-16 without byte order mark that begins with
-// "<", else "".
+// wideMarkup returns the encoding of markup in UTF-16 that begins with "<" and has no byte order
+// mark. It returns "" for other markup.
 func wideMarkup(head string) string {
 	switch {
 	case len(head) < 4:
@@ -160,12 +163,12 @@ func wideMarkup(head string) string {
 	return ""
 }
 
-// isWestern reports whether a charset is one that pages in UTF-8 are often mislabelled with.
+// isWestern reports whether pages in UTF-8 are often mislabelled with a charset.
 func isWestern(name string) bool {
 	return name == westernName || name == "iso-8859-15"
 }
 
-// isASCII reports whether the body is ASCII, and so the same text in nearly all charsets.
+// isASCII reports whether the body is ASCII. ASCII is the same text in nearly all charsets.
 func isASCII(body []byte) bool {
 	for ; len(body) >= 8; body = body[8:] {
 		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
@@ -180,8 +183,8 @@ func isASCII(body []byte) bool {
 	return true
 }
 
-// mostlyUTF8 reports whether most non-ASCII characters are valid UTF-8: true for a page that was
-// truncated within a character, false for a page in Latin-1.
+// mostlyUTF8 reports whether most non-ASCII characters are valid UTF-8. This is true for a page that
+// was truncated within a character, and false for a page in Latin-1.
 func mostlyUTF8(body []byte) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(body); {
@@ -248,8 +251,8 @@ func declaredMeta(z *scanner) (enc encoding.Encoding, name string) {
 	return readable(enc, name)
 }
 
-// readable corrects a declaration of UTF-16, which cannot be true, because it was just read as
-// ASCII.
+// readable replaces a declaration of UTF-16 by UTF-8: the declaration cannot be true, because it was
+// read as ASCII. It also replaces x-user-defined by windows-1252.
 func readable(enc encoding.Encoding, name string) (encoding.Encoding, string) {
 	switch {
 	case strings.HasPrefix(name, "utf-16"):

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A collector receives the elements and texts of a page in document order, and collects its
-// content. It skips elements that are not read (see [layout]), which it receives as well.
+// A collector receives the elements and texts of a page in document order, and collects the
+// content of the page. It receives all elements, and skips the hidden ones (see [layout]).
 //
-// Its strings are parts of the page until finish is called.
+// The strings of a collector are parts of the page until finish is called.
 type collector struct {
 	body  []byte // visible text so far
 	gap   byte   // separator before the next word: 0, ' ' or '\n'
 	block int    // offset in body of the current block
-	full  bool   // MaxText is reached
+	full  bool   // body has reached MaxText
 
 	steps     []step // open elements from the root
 	skipped   int    // number of the innermost steps that are skipped
@@ -25,19 +25,19 @@ type collector struct {
 	path      []byte // tag path of the first steps
 	pathSteps int    // number of steps in path
 
-	allPaths []byte // paths of the references, concatenated
-	lastPath string // of the latest link
+	allPaths []byte // tag paths of the references, concatenated
+	lastPath string // tag path of the latest link
 
 	references []reference
-	open       []int // references of open links, or -1
-	waiting    []int // references whose block is open
+	open       []int // indexes of the references of open links; -1 if there were too many references
+	waiting    []int // indexes of ended references whose block is still open
 
 	agent   string   // name in meta elements that address this crawler
 	regions *regions // roles of the text; nil if not needed
 
-	scripts    int  // bytes of scripts
-	hasScripts bool // there are scripts in other files
-	fallback   int  // bytes of text in noscript elements
+	scripts    int  // number of bytes of scripts
+	hasScripts bool // the page has scripts in other files
+	fallback   int  // number of bytes of text in noscript elements
 
 	// Scratch memory for the links.
 	targets map[string]int // index of the link to a URL, or tooMany
@@ -56,9 +56,9 @@ type collector struct {
 type step struct {
 	name    atom.Atom
 	layout  layout
-	link    bool // it is the innermost open link
-	pathEnd int  // length of the path up to here, if known
-	outside int  // of a noscript element: bytes of text before it that are not in another one
+	link    bool // the element is a link, the innermost one when it was opened
+	pathEnd int  // length of the tag path that ends with this step, once storePath has set it
+	outside int  // for a noscript element: number of bytes of text before it that are outside noscript elements
 	tag     string
 	attrs   attrs
 }
@@ -74,20 +74,20 @@ const (
 	metas
 )
 
-// A reference is a place in a page that refers to a URL, not yet resolved. Its strings are as
-// written.
+// A reference is a place in a page that refers to a URL. Its strings are unchanged; the URL is
+// not yet resolved.
 type reference struct {
 	target, tag, rel, hreflang string
 
-	path, pathLength int // in the collector's allPaths
+	path, pathLength int // position of its tag path in the collector's allPaths
 
-	alt        string // alt texts of its images, or its own
-	title      string // the title attribute
-	start, end int    // its text in the collector's body
-	from, to   int    // its block in the collector's body
+	alt        string // alt text of the element or of the images in it
+	title      string // title attribute
+	start, end int    // range of its text in the collector's body
+	from, to   int    // range of its block in the collector's body
 }
 
-// reset prepares for the next page and keeps the memory.
+// reset prepares the collector for the next page. It keeps the memory.
 func (c *collector) reset() {
 	clear(c.references) // they refer to the page
 	clear(c.steps[:cap(c.steps)])
@@ -101,7 +101,7 @@ func (c *collector) reset() {
 	}
 }
 
-// begin starts an element, of SVG or MathML if foreign is set.
+// begin starts an element. foreign means that it is an element of SVG or MathML.
 func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, a *attrs) {
 	layout := e.layout
 	if foreign && layout == metadata {
@@ -191,7 +191,7 @@ func (c *collector) end() {
 	c.separate(s.layout)
 }
 
-// endTo ends all but the outermost n elements.
+// endTo ends all open elements except the outermost n.
 func (c *collector) endTo(n int) {
 	for len(c.steps) > n {
 		c.end()
@@ -222,7 +222,8 @@ func (c *collector) space() {
 	}
 }
 
-// longWord is the length, in bytes, from which a word is cut where the text is full.
+// longWord is the length, in bytes, from which a word that exceeds MaxText is cut instead of
+// dropped.
 const longWord = 1000
 
 // text adds text.
@@ -250,7 +251,7 @@ func (c *collector) text(s string) {
 			end = wordsEnd(trimmed)
 		} else if end = wordEnd(trimmed); end > room {
 			c.full = true
-			if end < longWord { // words are not cut, except those of languages without spaces
+			if end < longWord { // longer "words" are texts in languages without spaces
 				return
 			}
 			end = len(truncate(trimmed, max(0, room)))
@@ -264,8 +265,8 @@ func (c *collector) text(s string) {
 	}
 }
 
-// storePath stores the tag path of the n-th reference, the latest one, or the end of a long
-// path. Every step is the name of an element and the first of its classes.
+// storePath stores the tag path of the latest reference, whose index is n. It shortens a long path
+// at its start. Each step is the name of an element and its first class.
 func (c *collector) storePath(n int) {
 	for ; c.pathSteps < len(c.steps); c.pathSteps++ {
 		s := &c.steps[c.pathSteps]
@@ -290,7 +291,7 @@ func (c *collector) storePath(n int) {
 
 // step appends a step to the path.
 func (c *collector) step(tag, class string) {
-	const maxLen = 32 // bytes of a name or class
+	const maxLen = 32 // maximum length of a name or class in bytes
 	if len(c.path) > 0 {
 		c.path = append(c.path, '/')
 	}
@@ -327,7 +328,7 @@ func (c *collector) addReference(target, tag string, a *attrs) int {
 	return n
 }
 
-// endReference ends a reference. Its block may continue.
+// endReference ends the text of a reference. The block may continue after it.
 func (c *collector) endReference(i int) {
 	if i < 0 {
 		return
@@ -337,7 +338,7 @@ func (c *collector) endReference(i int) {
 	c.waiting = append(c.waiting, i)
 }
 
-// addAlt adds to the name of a reference without text.
+// addAlt adds the alt text of an element or image to a reference.
 func (c *collector) addAlt(i int, alt string) {
 	if i < 0 || alt == "" || len(c.references[i].alt) >= MaxAnchor {
 		return
@@ -354,8 +355,8 @@ func (c *collector) titleText(s string) {
 	c.title = cmp.Or(c.title, tidy(s, MaxMeta))
 }
 
-// linkElement reads a <link>. It is a link if it refers to the same page in another language,
-// or to the next or previous page of a series.
+// linkElement reads a <link>. It adds a reference if the element refers to the same page in another
+// language, or to the next or previous page of a series.
 func (c *collector) linkElement(tag string, a *attrs) {
 	target, rel := a.value("href"), a.value("rel")
 	if target == "" || rel == "" {
@@ -382,8 +383,8 @@ func (c *collector) linkElement(tag string, a *attrs) {
 	}
 }
 
-// joinBlocks extends the contexts of links beyond their blocks. References in the head of a
-// page have no place in the text and so no context.
+// joinBlocks extends the contexts of links from their block to the whole text. References in the
+// head of a page have no position in the text, and therefore no context.
 func (c *collector) joinBlocks() {
 	for i := range c.references {
 		if r := &c.references[i]; r.tag != "link" && r.tag != "meta" {
@@ -434,7 +435,8 @@ func (c *collector) setMeta(i int, content string) {
 }
 
 // refreshTarget parses the content of a meta refresh, such as "5; url=next.html", by the
-// standard's "shared declarative refresh steps". It returns "" for a page that reloads itself.
+// standard's "shared declarative refresh steps". It returns the target, or "" for a page that
+// reloads itself.
 func refreshTarget(content string) string {
 	content = strings.TrimLeft(content, blanks)
 	after := strings.TrimLeft(content, "0123456789.")

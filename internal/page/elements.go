@@ -11,11 +11,11 @@ type layout uint8
 
 const (
 	inline   layout = iota // none
-	block                  // its text is a block
-	newline                // begins a new line, not a block
-	replaced               // separates words
-	metadata               // its attributes are read, its text is not
-	hidden                 // not read at all
+	block                  // the text of the element is a block
+	newline                // the element begins a new line, not a block
+	replaced               // the element separates words
+	metadata               // the attributes of the element are read, but not its text
+	hidden                 // the element is not read at all
 )
 
 // A startRule is the handling of a start tag in a body: the cases of section 13.2.6.4.7 of the
@@ -25,7 +25,7 @@ type startRule uint8
 const (
 	startOrdinary startRule = iota
 	startHTML
-	startInHead // as in the head
+	startInHead // handled as in the head
 	startBody
 	startFrameset
 	startBlock // ends a p element
@@ -88,8 +88,8 @@ const (
 	heading
 	cell
 	section  // tbody, thead, tfoot
-	mathHTML // of MathML, contains HTML
-	svgHTML  // of SVG, contains HTML
+	mathHTML // MathML element that contains HTML
+	svgHTML  // SVG element that contains HTML
 	breakout // ends SVG and MathML
 	hasData  // the collector reads its attributes
 )
@@ -103,8 +103,8 @@ type element struct {
 	raw    scanState // the tokenizer state for its content
 }
 
-// elementOf returns the properties of the elements with a name. Those not in the table have
-// none, like names unknown to package atom.
+// elementOf returns the properties of the elements with a name. Names that are not in the table, or
+// that package atom does not contain, have no properties.
 func elementOf(name atom.Atom) element { return elements[name] }
 
 var elements = func() map[atom.Atom]element {

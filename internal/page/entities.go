@@ -12,7 +12,7 @@ type decoding uint8
 const (
 	noReferences decoding = iota
 	inText
-	inAttribute // a name without semicolon is no reference if "=", a letter or a digit follows
+	inAttribute // a name without semicolon is not a reference if "=", a letter or a digit follows it
 )
 
 var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
@@ -36,7 +36,7 @@ func decode(s string, how decoding, nul bool) string {
 }
 
 // decodeAttribute decodes the character references in the value of an attribute. The
-// html package does not export that.
+// html package exports no function for this.
 func decodeAttribute(s string) string {
 	i := strings.IndexByte(s, '&')
 	if i < 0 {
@@ -63,16 +63,16 @@ func decodeAttribute(s string) string {
 	return b.String()
 }
 
-// decodeReference decodes "&" and the name or number after it, with its semicolon if it
-// has one, in an attribute where rest follows.
+// decodeReference decodes a reference in an attribute: "&", a name or number, and its
+// semicolon if it has one. rest is the text after ref.
 func decodeReference(ref, rest string) string {
 	decoded := html.UnescapeString(ref)
 	if strings.HasPrefix(ref, "&#") {
 		return decoded
 	}
 	// UnescapeString also decodes a known name that is only the beginning of ref, and leaves the
-	// rest of ref after it. The result then ends in a letter, a digit or a semicolon, in which
-	// the references of complete names do not end, except &semi; and &fjlig;.
+	// rest of ref after it. Then the result ends in a letter, a digit or a semicolon. If the whole
+	// of ref was decoded, the result does not, except for &semi; and &fjlig;.
 	last := decoded[len(decoded)-1]
 	switch {
 	case ref == "&semi;" || ref == "&fjlig;":

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// This file guesses the charset of a page that declares none and is not UTF-8. In each East
-// Asian double-byte charset the most common characters are in a range of their own; a charset
-// fits if most characters of the page are in that range. Of the Cyrillic charsets, the one in
-// which the page has the most function words is the best guess. In western pages, characters
-// beyond ASCII are single letters between ASCII ones; they and all other pages are decoded as
-// windows-1252.
+// This file guesses the charset of a page that declares no charset and is not UTF-8. In each East
+// Asian double-byte charset, the most common characters are in a separate range; a charset fits if
+// most characters of the page are in its range. Among the Cyrillic charsets, the best guess is the
+// charset in which the page has the most function words. All other pages are decoded as
+// windows-1252. Western pages fit none of these charsets, because their non-ASCII characters are
+// single letters between ASCII letters.
 //
 // Source of the double-byte method: S. Li and K. Momoi, "A Composite Approach to
 // Language/Encoding Detection", 19th International Unicode Conference, 2001.
@@ -52,8 +52,8 @@ const (
 	rarePair            // one of thousands of rare characters
 	markPair            // punctuation and symbols, common to several charsets
 	commonPair          // one of the characters that make up most of any text
-	kanaPair            // common, and Japanese
-	single              // one byte, which is rare
+	kanaPair            // a common pair that is Japanese
+	single              // not a pair: the first byte is a rare character of one byte
 )
 
 // A doubleByteSet is a charset with characters of two bytes.
@@ -79,7 +79,7 @@ var doubleByte = [...]doubleByteSet{
 func (s *doubleByteSet) fits(body []byte) bool {
 	const minPairs = 12 // minimum number of pairs for a decision
 	pairs, common, kana, ascii, invalid := 0, 0, 0, 0, 0
-	following, end := 0, 0 // pairs that follow a pair, and the end of the last pair
+	following, end := 0, 0 // number of pairs directly after a pair; end of the last pair
 	for i := 0; i+1 < len(body); i++ {
 		if body[i] < 0x80 {
 			continue
@@ -191,10 +191,10 @@ func gbk(lead, trail byte) pairKind {
 // cyrillicSets lists the charsets of Cyrillic pages, the most frequent first.
 var cyrillicSets = [...]string{"windows-1251", "koi8-r", "koi8-u", "iso-8859-5", "ibm866"}
 
-// guessCyrillic returns the Cyrillic charset in which a body has the most function words, or ""
-// if it is Cyrillic in none.
+// guessCyrillic returns the Cyrillic charset in which a body has the most function words. It returns
+// "" if the body is not Cyrillic text in any of them.
 func guessCyrillic(body []byte) string {
-	words := make([]byte, 0, len(body)) // without ASCII, which is mostly markup
+	words := make([]byte, 0, len(body)) // body without ASCII, which is mostly markup
 	for _, c := range body {
 		switch {
 		case c >= 0x80:

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// language returns the first language tag of s, or "" if s does not begin with one or it is
-// "und". A tag is a primary subtag of two or three letters, or x- or i- and another subtag,
-// followed by subtags of letters and digits (RFC 5646, section 2.1), at most 35 bytes in all,
-// the longest in practice.
+// language returns the language tag at the start of s, or "" if there is none or it is "und". A tag
+// is a primary subtag of two or three letters, or x- or i- and another subtag, followed by subtags
+// of letters and digits (RFC 5646, section 2.1). Its maximum length is 35 bytes, the longest in
+// practice.
 func language(s string) string {
 	const maxLen = 35
 	s, _, _ = strings.Cut(s, ",")
@@ -45,9 +45,9 @@ func language(s string) string {
 }
 
 // functionWords are the most common words, in lower case, of languages that share a script
-// with others. They make up a third of the words of a text in the language, and few of a text
-// in another. The table also has languages that are easily confused with these, and Latin,
-// because designers use it as filler text. Single Latin letters are not included: they are
+// with others. They make up a third of the words of a text in their language, and few of the words
+// in another language. The table also has languages that are easily confused with these, and Latin,
+// because designers use it as filler text. Single Latin letters are not included, because they are
 // variables, initials and days of the week in any language.
 var functionWords = [...]struct{ language, words string }{
 	{"af", "die van en in is het nie te vir met wat dit op deur om aan ook sal kan word hulle hy sy ek ons daar maar was of as by nog moet uit baie"},
@@ -120,20 +120,20 @@ var languagesOf = func() (t [1 << languageBits]struct {
 	return t
 }()
 
-const languageBits = 12 // for 900 words
+const languageBits = 12 // size of languagesOf, for 900 words
 
-// The parts of a text that are examined: windows of this size in bytes, evenly spaced, because
-// the beginning of a page is often a menu.
+// A long text is examined in several evenly spaced windows, because the beginning of a page is often
+// a menu.
 const (
-	languageWindows = 8
-	languageWindow  = 320
+	languageWindows = 8   // number of windows
+	languageWindow  = 320 // size of a window in bytes
 )
 
 // detectLanguage returns the language of a text as an ISO 639-1 code, or "" if the text is too
-// short or no language is clearly the most likely. It decides by the script if that is
-// sufficient, else by the share of function words, which G. Grefenstette, "Comparing two
-// language identification schemes", JADT 1995, found to be as good as trigrams for sentences
-// of twenty words or more, at a fraction of the cost.
+// short or no language is clearly the most likely. It decides by the script if only one language
+// uses it, otherwise by the share of function words. G. Grefenstette, "Comparing two language
+// identification schemes", JADT 1995, found that function words are as good as trigrams for
+// sentences of twenty words or more, at a fraction of the cost.
 func detectLanguage(text string) string {
 	var c languageCount
 	if len(text) <= languageWindows*languageWindow {
@@ -156,8 +156,8 @@ func inner(s string) string {
 	return s[first:last]
 }
 
-// alphabets lists scripts that are mainly used by one language, with the number of Latin
-// letters that one of their letters counts for.
+// alphabets lists scripts that are mainly used by one language. worth is the number of Latin letters
+// to which one letter of the script corresponds.
 var alphabets = [...]struct {
 	from, to rune
 	language string
@@ -177,8 +177,8 @@ const (
 	han  = 1
 )
 
-// lowerLetter returns a letter beyond ASCII in lower case if it belongs to a script of
-// functionWords, else 0.
+// lowerLetter returns a non-ASCII letter in lower case if it belongs to a script of functionWords.
+// Otherwise it returns 0.
 func lowerLetter(r rune) rune {
 	switch {
 	case r < 0xAA:
@@ -197,12 +197,12 @@ func lowerLetter(r rune) rune {
 
 // A languageCount holds the counts for a text.
 type languageCount struct {
-	letters int // of words
-	words   int
-	foreign [len(alphabets)]int // letters
-	hits    [len(functionWords)]int
-	sets    [512]languageSet // of as many function words; few texts have more
-	known   int              // length of sets
+	letters int                     // number of letters in words
+	words   int                     // number of words
+	foreign [len(alphabets)]int     // number of letters of each alphabet
+	hits    [len(functionWords)]int // number of function words of each language
+	sets    [512]languageSet        // languages of the first 512 function words; few texts have more
+	known   int                     // number of elements of sets that are used
 }
 
 // read counts words and letters.
@@ -279,7 +279,7 @@ func (c *languageCount) decide() string {
 	const (
 		minEvidence = 3  // minimum number of function words, or of letters of an alphabet
 		maxSpacing  = 20 // at least one function word in this number of words
-		minLead     = 2  // times as many words of this language alone as of the second one alone
+		minLead     = 2  // minimum ratio of words of only the first language to words of only the second
 	)
 	foreign, most := 0, 0
 	for i, n := range c.foreign {

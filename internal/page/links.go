@@ -9,7 +9,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// finish makes the content of a page from the collected data.
+// finish fills content from the collected data.
 func (c *collector) finish(doc *Document, content *Content) {
 	text := string(c.body)
 	for _, i := range c.waiting {
@@ -67,14 +67,14 @@ func (c *collector) anchors(text string) string {
 
 // Values for targets to which there is no link.
 const (
-	unlinked = -1 // no reference that counts has led to it
-	tooMany  = -2 // MaxLinks is reached
+	unlinked = -1 // no reference to the target was used so far
+	tooMany  = -2 // the page already had MaxLinks links, or links of maxLinkBytes, when the target was found
 )
 
-// targetOf returns the canonical target of a reference, and the index of the link to it or one
-// of the constants above. ok is false if the target cannot be fetched. With full set, only
-// digests of new URLs are stored, because a hundred thousand URLs can be a hundred times as
-// long as their page.
+// targetOf returns the canonical target of a reference, and the index of the link to the target or
+// one of the constants above. ok is false if the target cannot be fetched. If full is true, targetOf
+// stores only digests of new URLs, because a hundred thousand URLs can be a hundred times as long as
+// their page.
 func (c *collector) targetOf(reference string, r *resolver, links []wire.Link, full bool) (url string, link int, ok bool) {
 	var err error
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
@@ -99,8 +99,8 @@ func (c *collector) targetOf(reference string, r *resolver, links []wire.Link, f
 	return c.kept.keep(c.scratch), link, true
 }
 
-// links resolves the references and merges those with the same target. It also returns the
-// number of targets without the page itself. The links are stored in memory, if it is large
+// links resolves the references and merges references with the same target. It also returns the
+// number of targets, not counting the page itself. It stores the links in memory if that is large
 // enough.
 func (c *collector) links(text string, r resolver, memory []wire.Link) (links []wire.Link, outDegree int) {
 	links = memory[:0]
@@ -165,8 +165,8 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	return links, outDegree
 }
 
-// forget releases what is only needed for the links of one page, and memory that few pages
-// need.
+// forget releases data that only the links of one page need, and memory that is larger than most
+// pages need.
 func (c *collector) forget() {
 	const maxKept = 1 << 12
 	if clear(c.targets); len(c.references) > maxKept {
@@ -180,8 +180,8 @@ func (c *collector) forget() {
 	}
 }
 
-// isBetter reports whether a reference replaces the link with the same target: visible
-// references before <link>, then the longer anchor.
+// isBetter reports whether a reference replaces the link with the same target. Visible references
+// are better than <link>; otherwise the longer anchor is better.
 func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 	if skipped := link.Tag == "link"; skipped != (r.tag == "link") {
 		return skipped
@@ -213,7 +213,8 @@ func (c *collector) link(link *wire.Link, r *reference, target, text string) {
 	link.Context = c.kept.keep(c.scratch)
 }
 
-// pathOf returns the path of a reference. Consecutive links often have the same.
+// pathOf returns the tag path of a reference. Consecutive links often have the same path, and share
+// one string.
 func (c *collector) pathOf(r *reference) string {
 	path := c.allPaths[r.path : r.path+r.pathLength]
 	if string(path) != c.lastPath {
@@ -243,7 +244,7 @@ func (r *reference) anchorBound() int {
 }
 
 // appendContext appends the words before the reference in its block, a newline, and the words
-// after it; nothing if there are none.
+// after it. It appends nothing if there are no such words.
 func (r *reference) appendContext(dst []byte, text string) []byte {
 	before := trimGaps(text[r.from:r.start])
 	after := trimGaps(text[r.end:r.to])
@@ -284,7 +285,7 @@ func (a *arena) keep(s []byte) string {
 	return view((*a)[start:])
 }
 
-// insidePage reports whether a reference to its own page is only a fragment, or empty.
+// insidePage reports whether a reference is empty or only a fragment, so that it leads to its own page.
 func insidePage(target string) bool {
 	target = strings.TrimLeft(target, blanks)
 	return target == "" || target[0] == '#'
@@ -297,7 +298,7 @@ type resolver struct {
 	encode weburl.Encoder
 }
 
-// newResolver takes the URL of the page, its first <base href> and its encoding.
+// newResolver returns a resolver for the URL of a page, its first <base href> and its encoding.
 func newResolver(page, base string, encode weburl.Encoder) resolver {
 	u, _ := weburl.Parse(page)
 	r := resolver{base: u, page: u.String(), encode: encode}

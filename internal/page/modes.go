@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A mode is an insertion mode of the standard, section 13.2.6.4. Each has a method that
-// reports whether it consumed the token.
+// A mode is an insertion mode of the standard, section 13.2.6.4. For each mode there is a method
+// that handles a token and reports whether it consumed the token.
 type mode uint8
 
 const (
@@ -105,7 +105,7 @@ func (t *construction) initial() bool {
 }
 
 // isQuirky reports whether a doctype selects quirks mode, in which a table does not end a p
-// element. It asks golang.org/x/net/html, and remembers the answer, because the pages of a site
+// element. It calls golang.org/x/net/html and caches the answer, because the pages of a site
 // often have the same doctype.
 func (t *construction) isQuirky(doctype string) bool {
 	const maxKept = 1 << 10
@@ -777,8 +777,8 @@ func (t *construction) dropNUL() {
 	}
 }
 
-// frameset handles a <frameset>. Unless the page is being parsed with frames, parsing stops,
-// to be repeated with frames.
+// frameset handles a <frameset>. If the page is not being parsed with frames, parsing stops and is
+// repeated with frames.
 func (t *construction) frameset() {
 	t.push()
 	t.mode = atEnd

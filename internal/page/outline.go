@@ -19,8 +19,8 @@ type outline struct {
 type node struct {
 	parent, first, last, previous, next int32
 
-	at, to int32     // of an element: offset of its attributes in the page; of a text: range in texts
-	name   atom.Atom // of an element
+	at, to int32     // for an element: at is the offset of its attributes in the page; for a text: range in texts
+	name   atom.Atom // name of an element
 	element
 	foreign bool
 	isText  bool
@@ -29,7 +29,7 @@ type node struct {
 
 // reset clears the outline, and keeps the memory unless it is large.
 func (o *outline) reset(why reordering) {
-	const maxKept = 1 << 20 // bytes, each
+	const maxKept = 1 << 20 // maximum size of nodes, and of texts, that is kept, in bytes
 	o.why = why
 	if cap(o.nodes) > maxKept/64 || cap(o.texts) > maxKept {
 		*o = outline{why: why}
@@ -118,7 +118,7 @@ func (o *outline) detach(node int32) {
 	n.parent, n.previous, n.next = 0, 0, 0
 }
 
-// moveChildren moves the children of a node to one without children.
+// moveChildren moves the children of one node to another node, which has no children.
 func (o *outline) moveChildren(from, to int32) {
 	f := &o.nodes[from]
 	o.nodes[to].first, o.nodes[to].last = f.first, f.last

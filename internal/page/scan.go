@@ -26,27 +26,27 @@ const (
 	data       scanState = iota // markup and text
 	rcdata                      // text with character references, to the end tag of its element
 	rawtext                     // text, to the end tag of its element
-	scriptData                  // the same, with special rules for <!-- <script> -->
+	scriptData                  // like rawtext, with special rules for <!-- <script> -->
 	plaintext                   // text, to the end of the page
 	cdata                       // text, to ]]>
 )
 
 // A scanner is the tokenizer of the HTML standard (section 13.2.5) for a page that is
-// completely in memory. It finds the boundaries of tokens and decodes only what is asked for.
+// completely in memory. It finds the boundaries of tokens, and decodes their contents on request.
 //
 // As in the standard, tree construction sets the state after a start tag: it must call enter
-// immediately after the tag, and set foreign. Without that, the scanner stays in the data
+// immediately after the tag, and set foreign. If it does not, the scanner stays in the data
 // state.
 //
-// Strings that it returns are parts of the page where nothing had to be changed: clone what
-// must outlive the page. The time is linear in the size of the page.
+// A string that needs no changes is returned as a part of the page: clone strings that must
+// outlive the page. The time is linear in the size of the page.
 //
-// Its tokens are those of html.Tokenizer, except where html.Tokenizer deviates from the
+// The tokens are the same as in html.Tokenizer, except where html.Tokenizer deviates from the
 // standard:
 //   - it decodes character references in <![CDATA[ ]]>;
 //   - it replaces U+0000 by U+FFFD, which tree construction does anyway;
-//   - in a script, "<" between <!-- and --> ends what <!-- began, unless a letter or "/"
-//     follows, so the first </script> ends the script even if it ends a nested one;
+//   - in a script, "<" between <!-- and --> ends the effect of <!--, unless a letter or "/"
+//     follows; so the first </script> ends the script, even if it belongs to a nested script;
 //   - <p a=1 a=2/> is self-closing because the second attribute is dropped, which matters in
 //     SVG and MathML only;
 //   - two attributes may be named U+FFFD, if one of them is written U+0000.
@@ -57,30 +57,30 @@ type scanner struct {
 	// MathML: then <![CDATA[ begins text, not a comment.
 	foreign bool
 
-	// Of the latest tag.
-	name        atom.Atom // 0 if package atom does not know it
+	// Properties of the latest tag.
+	name        atom.Atom // 0 if package atom does not contain the name
 	element     element   // properties of elements with this name
-	tag         string    // in lower case
+	tag         string    // name in lower case
 	selfClosing bool
 
 	page     string
-	from, to int // of the latest token; the next begins at to
+	from, to int // range of the latest token; the next token begins at to
 	state    scanState
-	last     string // name of the latest start tag, which the end tag of raw text must have
+	last     string // name of the latest start tag; only its end tag ends raw text
 
-	begin, end int  // of the content of the latest text, comment or doctype
-	references bool // decode character references in it
-	nul        bool // replace U+0000 by U+FFFD in it
+	begin, end int  // range of the content of the latest text, comment or doctype
+	references bool // decode character references in the content
+	nul        bool // replace U+0000 by U+FFFD in the content
 
 	nameEnd  int           // end of the name of the latest tag
-	attrs    [16]attribute // its first attributes
+	attrs    [16]attribute // first attributes of the latest tag
 	attrsLen int
-	attrsEnd int  // offset of the attributes beyond attrs
-	class    span // of the value of its class; empty if it has none
+	attrsEnd int  // offset of the attributes that do not fit in attrs
+	class    span // range of the value of class; empty if the tag has no class
 
 	known [1 << knownBits]knownTag // cache of tag names, kept across pages
 
-	hasNUL bool // the latest text that was asked for contains U+0000
+	hasNUL bool // the latest text that was requested contains U+0000
 }
 
 // An attribute holds the offsets of the name and the value of an attribute, without quotes.
@@ -89,8 +89,8 @@ type attribute struct{ name, nameEnd, value, valueEnd int }
 // A span is a range of the page; the zero value means unknown.
 type span struct{ from, to int32 }
 
-// A knownTag is the name of a tag, of up to eight bytes, which are the key. The cache is
-// indexed by the high bits of key times hashFactor.
+// A knownTag is a tag name of up to eight bytes; key holds these bytes. The cache is indexed by the
+// high bits of key times hashFactor.
 type knownTag struct {
 	key     uint64
 	tag     string
@@ -188,8 +188,8 @@ func (z *scanner) rest() tokenKind {
 	return textToken
 }
 
-// raw reads text in one of the raw states, if there is any, and returns to the data state, in
-// which the end tag is read.
+// raw reads text in one of the raw states. It returns false if there is no text. The state then is
+// data, in which the end tag is read.
 func (z *scanner) raw() bool {
 	z.from = z.to
 	state := z.state
@@ -346,8 +346,8 @@ const (
 	endsAttribute             // and "="
 	endsValue                 // without quotes: white space and ">"
 	isBlank                   // white space
-	isChanged                 // may not stand for itself
-	isUpper       = 0x20      // A to Z; also the bit that makes it lower case
+	isChanged                 // may have to be decoded or replaced
+	isUpper       = 0x20      // A to Z; also the bit that makes such a letter lower case
 )
 
 // ends holds the properties of each byte.

@@ -6,39 +6,39 @@ import (
 	"golang.org/x/net/html"
 )
 
-// MaxSteps bounds the steps that all selectors together take on one page, so that the time
-// that a page takes does not depend on its shape. At the bound, a page takes some seconds.
+// MaxSteps limits the steps that all selectors together may use on one page, so that no page can
+// require more than some seconds, whatever its structure.
 const MaxSteps = 1 << 28
 
 // Costs in steps, about proportional to time.
 const (
-	visitCost  = 4 // of a node, for each compound
-	testCost   = 8 // of a node to which cascadia applies a condition
-	readCost   = 8 // of a node whose text is read, and of 16 bytes in it
-	textCost   = 4 // of a byte in which :contains searches
-	regexpCost = 8 // of a byte to which :matches applies a regular expression
+	visitCost  = 4 // for each node and compound
+	testCost   = 8 // for each node to which cascadia applies a condition
+	readCost   = 8 // for each node whose text is read, and for every 16 bytes of the text
+	textCost   = 4 // for each byte in which :contains searches
+	regexpCost = 8 // for each byte to which :matches applies a regular expression
 )
 
-// A search applies selectors to the nodes of a tree. Each compound is applied to all nodes in
-// document order, from the first compound of a selector to the last, so that every node is
-// tested at most once for each condition, and the conditions on ancestors, siblings and
-// descendants are sets of nodes that are already known.
+// A search applies selectors to the nodes of a tree. It applies one compound after the other, from
+// the first of a selector to the last, to all nodes in document order. So every node is tested at
+// most once for each condition, and for conditions on ancestors, siblings and descendants, the set
+// of matching nodes is already computed.
 type search struct {
 	nodes []place
-	left  int // steps
+	left  int // number of steps that are left
 }
 
-// A place is the place of a node in its tree. Other nodes are given by their index in document
-// order, or -1.
+// A place describes the position of a node in its tree. Other nodes are identified by their index in
+// document order, or -1 if there is no such node.
 type place struct {
 	node         *html.Node
 	parent, prev int32
 	end          int32 // index after the last descendant
 	children     int32
 	before       int32 // number of earlier siblings
-	size         int   // bytes of texts and attributes of the node and its descendants
-	values       int   // half of the bytes in the values of attributes
-	above        int   // number of ancestors, of their attributes, and of earlier siblings of each
+	size         int   // number of bytes of texts and attributes of the node and its descendants
+	values       int   // half the number of bytes in the values of attributes
+	above        int   // number of ancestors, their attributes, and their earlier siblings
 }
 
 // reset prepares for the tree of root, which has about n nodes, and allows MaxSteps steps.
@@ -128,14 +128,14 @@ func (s *search) complex(list complexSelector) ([]bool, bool) {
 			return nil, false
 		}
 		if !slices.Contains(prior, true) {
-			break // nor does anything match the compounds after it
+			break // no node can match the following compounds
 		}
 	}
 	return prior, true
 }
 
-// reached returns the set of nodes that are related to one of prior by a combinator, or nil,
-// for all nodes, if there is no combinator.
+// reached returns the set of nodes that a combinator relates to a node in prior. If there is no
+// combinator, it returns nil, which stands for all nodes.
 func (s *search) reached(prior []bool, combinator byte) ([]bool, bool) {
 	if combinator == 0 {
 		return nil, true
@@ -168,8 +168,8 @@ func (s *search) reached(prior []bool, combinator byte) ([]bool, bool) {
 	return set, true
 }
 
-// compound returns the nodes of a set, nil for all nodes, that satisfy all conditions. It may
-// overwrite the set.
+// compound returns those nodes of a set that satisfy all conditions. A nil set stands for all nodes.
+// compound may overwrite the set.
 func (s *search) compound(c *compound, set []bool) ([]bool, bool) {
 	if !s.spend(visitCost * len(s.nodes)) {
 		return nil, false
@@ -188,7 +188,7 @@ func (s *search) compound(c *compound, set []bool) ([]bool, bool) {
 				continue
 			}
 			node := s.nodes[i].node
-			if !s.spend(testCost + len(node.Attr) + s.nodes[i].values) { // a condition may look for a word in a value
+			if !s.spend(testCost + len(node.Attr) + s.nodes[i].values) { // a condition may search the values for a word
 				return nil, false
 			}
 			set[i] = c.simple.Match(node)

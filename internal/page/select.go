@@ -21,8 +21,8 @@ type group []complexSelector
 // A complexSelector is a list of compounds, each with the combinator before it.
 type complexSelector []compound
 
-// A compound is a list of conditions on one node. Cascadia parses and checks each of them,
-// except for those that contain selectors.
+// A compound is a list of conditions on one node. Cascadia parses and tests the conditions that do
+// not contain selectors.
 type compound struct {
 	combinator byte             // ' ', '>', '+' or '~'; 0 for the first compound
 	simple     cascadia.Matcher // type, id, classes and attributes; nil if there are none
@@ -33,7 +33,7 @@ type compound struct {
 type pseudo struct {
 	name  string           // in lower case
 	match cascadia.Matcher // nil if inner is set
-	inner group            // argument of :not, :has and :haschild, else nil
+	inner group            // argument of :not, :has and :haschild, otherwise nil
 }
 
 // ParseSelector parses "name=css", with the name of the field.
@@ -247,7 +247,7 @@ func (p *splitter) escape() {
 	}
 }
 
-// argument skips everything up to the end of an attribute or an argument, end included.
+// argument skips everything up to and including end, the end of an attribute or argument.
 func (p *splitter) argument(end byte) {
 	for {
 		p.space()
@@ -269,7 +269,7 @@ func (p *splitter) argument(end byte) {
 				}
 			}
 			p.i++
-		case '#': // of [name#=regexp]
+		case '#': // the operator of [name#=regexp]
 			p.i += 2
 			p.space()
 			p.regexp()
@@ -279,8 +279,8 @@ func (p *splitter) argument(end byte) {
 	}
 }
 
-// regexp skips a regular expression, which ends before a parenthesis or bracket that it has
-// not opened.
+// regexp skips a regular expression. The expression ends before a closing parenthesis or bracket
+// without an opening one.
 func (p *splitter) regexp() {
 	for open := 0; p.i < len(p.s); p.i++ {
 		switch p.s[p.i] {

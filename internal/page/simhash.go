@@ -27,10 +27,10 @@ func Simhash(text string) uint64 {
 const allWordsMask = 0xFFFFFFFF << 32
 
 // fingerprint returns the simhash of a page. A page with a large menu is characterised by
-// the words outside its links, but a list of links by the words in them. So half of the
-// bits are computed from all words, and the other half from the words outside links. In
-// the first half, a word that occurs both in a link and outside counts twice. If there are
-// fewer than minContentWords outside links, both halves are computed from all words.
+// the words outside its links, but a list of links by the words in the links. So half of
+// the bits are computed from all words, and the other half from the words outside links. In
+// the first half, a word that occurs both in a link and outside is counted twice. If fewer
+// than minContentWords words are outside links, both halves are computed from all words.
 func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	s.reset(len(text))
 	var outside, inLinks bitCounts
@@ -54,7 +54,7 @@ func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	return all.majority()&allWordsMask | outside.majority()&^allWordsMask
 }
 
-// simhash returns the fingerprint as a record stores it: "" for no text.
+// simhash returns the fingerprint in the form of [wire.Record.Simhash], or "" if there is no text.
 func (s *wordSet) simhash(text string, references []reference) string {
 	if text == "" {
 		return ""
@@ -62,8 +62,8 @@ func (s *wordSet) simhash(text string, references []reference) string {
 	return fmt.Sprintf("%016x", s.fingerprint(text, references))
 }
 
-// count adds the words of text to s, and the hashes of those that are new to c. A word
-// with a different mark is a different word.
+// count adds the words of text to s. If a word was not in s, count adds its hash to c. The
+// same word with a different mark is a different word.
 func (s *wordSet) count(c *bitCounts, text string, mark uint64) {
 	for i := 0; i < len(text); {
 		hash, start := uint64(fnvOffset), i
@@ -127,7 +127,7 @@ type wordSet struct{ slots []uint64 }
 const (
 	minSlots  = 1 << 6
 	maxSlots  = 1 << 16
-	maxProbes = 64 // so that chosen words cannot make a page slow
+	maxProbes = 64 // limits the time for words that were chosen to collide
 )
 
 // reset empties the set, and makes it large enough for a text of n bytes.
@@ -161,7 +161,7 @@ func (s *wordSet) add(word uint64) bool {
 // works on all of them.
 type bitCounts struct {
 	planes [32]uint64
-	n      int // hashes
+	n      int // number of hashes
 }
 
 // add counts a hash.

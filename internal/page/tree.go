@@ -9,8 +9,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// tree returns the tree that golang.org/x/net/html makes of the page, or nil if it fails, as
-// for elements nested deeper than 512.
+// tree parses the page with golang.org/x/net/html. It returns nil if that fails, for example because
+// elements are nested deeper than 512.
 func tree(text string) *html.Node {
 	root, err := html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -45,9 +45,9 @@ func (c *collector) walk(root *html.Node) {
 	}
 }
 
-// fields applies the selectors. Elements that match are read even if they are otherwise
-// skipped. When the steps are used up, the field is missing whose selectors were being
-// applied, and so are those after it; fields returns their names too.
+// fields applies the selectors. Elements that match are read even if they are otherwise skipped.
+// If the steps do not suffice for the selectors of a field, this field and the following fields are
+// missing; fields returns their names too.
 func (x *Extractor) fields(root *html.Node) (fields []wire.Values, missing []string) {
 	var size int
 	x.search.reset(root, x.construction.treeNodes())

@@ -8,7 +8,7 @@ import (
 // Words are separated by Unicode white space, including the no-break space, and by control
 // characters.
 
-// spaceAt returns the length of the space at the beginning of s, 0 if there is none. s must
+// spaceAt returns the length of the space at the beginning of s, or 0 if there is none. s must
 // not be empty.
 func spaceAt(s string) int {
 	switch c := s[0]; {
@@ -117,8 +117,8 @@ func firstWords(s string, n, limit int) string {
 	return s
 }
 
-// isWordByte holds the bytes that are not, and do not begin, a space: multi-byte spaces begin
-// with 0xC2 and 0xE1 to 0xE3.
+// isWordByte is true for bytes that cannot begin a space. Multi-byte spaces begin with 0xC2 and with
+// 0xE1 to 0xE3.
 var isWordByte = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c > ' ' && c != 0x7F && c != 0xC2 && (c < 0xE1 || c > 0xE3)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fromXML rewrites an XML page as HTML, where two constructs of XML would otherwise lose much of
-// the content: self-closing elements, because the HTML elements <title/> and <script/> contain
-// what follows them, and CDATA sections, because they are comments in HTML.
+// fromXML rewrites an XML page as HTML. Without that, two constructs would lose much of the content:
+// self-closing elements, because in HTML <title/> and <script/> contain the text that follows them,
+// and CDATA sections, because they are comments in HTML.
 func fromXML(page string) string {
 	var (
 		z    scanner
@@ -20,7 +20,7 @@ func fromXML(page string) string {
 	z.foreign = true
 	for kind := z.next(); kind != endOfPage; kind = z.next() {
 		switch {
-		case kind == startTag && z.selfClosing && z.name != atom.Br: // </br> would be another one
+		case kind == startTag && z.selfClosing && z.name != atom.Br: // </br> would be a second line break
 			b.WriteString(page[done : z.to-len("/>")])
 			b.WriteString("></")
 			b.WriteString(page[z.from+len("<") : z.nameEnd])
