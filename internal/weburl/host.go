@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// lookup is the standard's domain to ASCII: UTS 46, non-transitional, with bidi and joiner
-// rules, without checks of hyphens, lengths and STD 3.
+// lookup implements the standard's domain to ASCII: UTS 46, non-transitional, with bidi and joiner
+// rules, but without checks of hyphens, lengths and STD 3.
 var lookup = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -20,9 +20,9 @@ var lookup = idna.New(
 	idna.Transitional(false),
 )
 
-// maxName bounds hosts that are not ASCII, in bytes of UTF-8. DNS names are shorter, and
-// decoding Punycode takes quadratic time: 150 ms for 8 KiB of distinct letters. The standard
-// has no bound.
+// maxName limits the length of a host that is not ASCII, in bytes of UTF-8. DNS names are shorter.
+// Decoding Punycode takes quadratic time: 150 ms for 8 KiB of distinct letters. The standard
+// has no limit.
 const maxName = 512
 
 // appendHost is the standard's host parser and serializer.
@@ -57,8 +57,8 @@ func appendHost(out []byte, s string) ([]byte, error) {
 }
 
 // ascii converts a host with escapes or non-ASCII letters to ASCII, and checks its characters.
-// A host that is ASCII once decoded is not converted: like the standard, it does not validate
-// labels that begin with "xn--" then.
+// If the decoded host is ASCII, it is not converted. Then labels that begin with "xn--" are not
+// validated, as in the standard.
 func ascii(s string) (string, error) {
 	if strings.IndexByte(s, '%') >= 0 {
 		b := make([]byte, 0, len(s))
@@ -86,7 +86,7 @@ func ascii(s string) (string, error) {
 		s = name
 		break
 	}
-	// After the conversion, because "<" and a combining stroke become a letter.
+	// Check the characters after the conversion, because "<" and a combining stroke become a letter.
 	for i := range len(s) {
 		if classes[s[i]]&(hostPlain|hostUpper) == 0 {
 			return "", ErrHost
@@ -95,8 +95,8 @@ func ascii(s string) (string, error) {
 	return s, nil
 }
 
-// endsInNumber reports whether the last label of a host, ignoring a final dot, is a number, so
-// that the host must be an IPv4 address.
+// endsInNumber reports whether the last label of a host is a number, ignoring a final dot. Such a
+// host must be an IPv4 address.
 func endsInNumber(s string) bool {
 	s = strings.TrimSuffix(s, ".")
 	s = s[strings.LastIndexByte(s, '.')+1:]
@@ -114,8 +114,8 @@ func endsInNumber(s string) bool {
 	return true
 }
 
-// appendIPv4 appends the address that s spells with one to four numbers, each decimal, octal
-// or hexadecimal; the last one fills all remaining bytes.
+// appendIPv4 appends the address that s represents by one to four numbers, each decimal, octal
+// or hexadecimal. The last number fills all remaining bytes.
 func appendIPv4(out []byte, s string) ([]byte, error) {
 	s = strings.TrimSuffix(s, ".")
 	var address uint64

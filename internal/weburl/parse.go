@@ -21,16 +21,16 @@ func parse(s string, base URL, encode Encoder) (URL, error) {
 	return u, nil
 }
 
-// write is the standard's basic URL parser for http and https, as one pass over byte strings
-// instead of a state machine over code points. It appends the canonical form to out, which
-// must be empty, and stores the offsets of its parts in u. s must be clean.
+// write implements the standard's basic URL parser for http and https, as one pass over byte
+// strings instead of a state machine over code points. It appends the canonical form to out, which
+// must be empty, and stores the offsets of its parts in u. s must have been passed through clean.
 //
 // See https://url.spec.whatwg.org/#concept-basic-url-parser. Comments name the states.
 func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err error) {
 	if len(s) > MaxLength {
 		return nil, u, ErrTooLong
 	}
-	// Fast path: most absolute links are to their own host.
+	// Fast path: most absolute links lead to the host of their page.
 	if root := int(base.path); root > 0 && strings.HasPrefix(s, base.s[:root+1]) && (len(s) == root+1 || !isSlash(s[root+1])) {
 		s = s[root:]
 	}
@@ -90,9 +90,9 @@ func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err
 	return out, u, nil
 }
 
-// appendAuthority appends the scheme, the host at the head of s, its port and a slash, stores
-// their offsets in u, and returns the rest of the path. It implements the special authority
-// slashes, authority, host and port states, and skips user information.
+// appendAuthority appends the scheme, the host at the start of s, its port and a slash, and stores
+// their offsets in u. It returns the rest of s, without the first slash of the path. It implements the
+// special authority slashes, authority, host and port states, and skips user information.
 func appendAuthority(u *URL, out []byte, scheme, s string) ([]byte, string, error) {
 	for s != "" && isSlash(s[0]) {
 		s = s[1:]
@@ -122,8 +122,8 @@ func appendAuthority(u *URL, out []byte, scheme, s string) ([]byte, string, erro
 	return append(out, '/'), rest, nil
 }
 
-// clean removes what the standard ignores: control characters and spaces around a URL, tabs
-// and newlines in it.
+// clean removes characters that the standard ignores: control characters and spaces around a URL,
+// and tabs and newlines inside it.
 func clean(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]
@@ -143,7 +143,7 @@ func clean(s string) string {
 	return string(b)
 }
 
-// cutScheme cuts s after the colon of its scheme, if it has one.
+// cutScheme splits s at the colon after the scheme, if s has a scheme.
 func cutScheme(s string) (scheme, rest string, ok bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -212,8 +212,8 @@ func appendPort(out []byte, port, scheme string) ([]byte, error) {
 	return append(out, digits...), nil
 }
 
-// appendPath appends the path at the head of s and returns the rest of s. The path in out
-// begins at root and ends in a slash.
+// appendPath appends the path at the start of s to the path in out, and returns the rest of s. The
+// path in out begins at root and ends in a slash.
 func appendPath(out []byte, root int, s string) ([]byte, string) {
 	segment := len(out)
 	for {
@@ -247,8 +247,8 @@ func appendPath(out []byte, root int, s string) ([]byte, string) {
 	}
 }
 
-// closeSegment handles dot segments: out[i:] is the last segment and is removed; with "..",
-// the one before it too. out ends in a slash afterwards.
+// closeSegment ends the last segment, out[i:]. It appends a slash to an ordinary segment, removes
+// ".", and removes ".." together with the segment before it. The result ends in a slash.
 func closeSegment(out []byte, root, i int) []byte {
 	switch dots(out[i:]) {
 	case 1:
@@ -269,9 +269,9 @@ func dots(segment []byte) int {
 	return 0
 }
 
-// appendOctet appends an octet that was escaped in a path: decoded if it is unreserved, else
-// escaped. After a percent sign that begins no escape, hexadecimal digits stay escaped, or
-// they would form one.
+// appendOctet appends an octet that was escaped in a path. It decodes unreserved octets, except
+// hexadecimal digits after a percent sign that is not part of an escape: decoded, they would form
+// a new escape.
 func appendOctet(out []byte, c byte) []byte {
 	if classes[c]&unreserved == 0 {
 		return appendEscape(out, c)
@@ -339,8 +339,8 @@ const (
 	hexadecimal
 )
 
-// classes is the complement of the standard's percent-encode sets and forbidden host code
-// points.
+// classes contains the class of each byte. It is derived from the complements of the standard's
+// percent-encode sets and forbidden host code points.
 var classes = func() (t [256]class) {
 	for c := byte('!'); c <= '~'; c++ {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'

@@ -11,21 +11,21 @@ import (
 
 // SURT returns the key of u in an index of an archive, its Sort-friendly URI Reordering
 // Transform: "com,example:8080)/a?b&c" for "https://www.example.com:8080/A/?c&b". Keys are the
-// same as those of pywb and of the Python package surt, so that indexes can be exchanged.
+// same as in pywb and in the Python package surt, so that indexes can be exchanged.
 // Several URLs may have the same key: after a lookup, compare the URLs.
 //
 // The key is made as follows:
 //
 //   - Remove the scheme, one "www." (or "www2." with any number), and dots at the ends of the
 //     host.
-//   - Reverse the labels of the host and join them by commas, also those of an IPv4 address;
+//   - Reverse the labels of the host and join them by commas, even for an IPv4 address;
 //     remove the brackets of an IPv6 address; keep a port that is not the default.
-//   - Decode escapes in path and query until there are none, then escape "%", "#", spaces and
-//     everything that is not printable ASCII; resolve dot segments that appear.
-//   - Replace doubled slashes by one; remove the slash at the end.
+//   - Decode escapes in path and query until none are left, then escape "%", "#", spaces and
+//     everything that is not printable ASCII; resolve dot segments that decoding produces.
+//   - Replace two or more slashes by one; remove the slash at the end.
 //   - Convert everything to lower case, including escapes.
-//   - Remove session identifiers: those of ASP.NET in paths; those of PHP, Java, ASP and
-//     ColdFusion in queries.
+//   - Remove the session identifiers of ASP.NET from paths, and the session identifiers of PHP,
+//     Java, ASP and ColdFusion from queries.
 //   - Sort the parameters by name and then by value; remove an empty query.
 //
 // The CDXJ specification of Webrecorder keeps "www" ("com,example,www)/") and leaves most of
@@ -89,8 +89,8 @@ func appendPathKey(out []byte, path string) []byte {
 	return out
 }
 
-// tidy resolves dot segments and drops empty ones. ".." removes the segment before it even if
-// that is empty, and stays if there is none.
+// tidy resolves dot segments and drops empty segments. ".." removes the segment before it, even an
+// empty one; if there is none, ".." stays.
 func tidy(path string) string {
 	var kept []string
 	for segment := range strings.SplitSeq(path[1:], "/") {

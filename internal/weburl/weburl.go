@@ -17,11 +17,11 @@
 //   - In the path, escapes of unreserved octets are decoded ("%7E" becomes "~") and the digits
 //     of all other escapes are upper case ("%c3" becomes "%C3"), which RFC 3986, section
 //     6.2.2, calls equivalent. A decoded octet never completes another escape ("%%341" stays).
-//   - Bytes that are not UTF-8 are escaped as they are, where the standard replaces them by
-//     U+FFFD: the server knows the address as "/caf\xe9".
+//   - Bytes that are not UTF-8 are escaped unchanged, because the server expects the bytes of
+//     "/caf\xe9". The standard replaces them by U+FFFD.
 //
-// The rest is the standard's: scheme and host in lower case, the host in Punycode, IPv4 and
-// IPv6 addresses in their canonical form, no default port, "/" for an empty path, dot segments
+// Everything else follows the standard: scheme and host in lower case, the host in Punycode, IPv4
+// and IPv6 addresses in their canonical form, no default port, "/" for an empty path, dot segments
 // resolved, escapes where needed.
 //
 // The canonical form keeps everything that may select another page: the query (with its order,
@@ -31,14 +31,14 @@
 //
 // # Limitations
 //
-// The standard has no limits. Here a URL has at most [MaxLength] bytes, and a host that is not
-// ASCII at most 512, more than DNS permits.
+// The standard has no limits. In this package a URL may have at most [MaxLength] bytes, and a host
+// that is not ASCII at most 512 bytes, more than DNS permits.
 package weburl
 
 import "strings"
 
 // MaxLength is the maximum length of a URL, in bytes, both as written and in canonical form.
-// Servers commonly stop at 8 KiB too.
+// Servers commonly have a limit of 8 KiB too.
 const MaxLength = 8 << 10
 
 // An Error is the reason why a string is not a URL. Errors are constants and do not contain
@@ -61,18 +61,18 @@ const (
 )
 
 // A URL is an http or https URL in canonical form. It is a small value; its parts are slices
-// of one string. URLs are equal (==) if and only if their strings are. The zero URL has empty
-// parts, and only absolute URLs resolve against it.
+// of one string. Two URLs are equal (==) if and only if their strings are equal. The zero URL has
+// empty parts, and only absolute URLs resolve against it.
 type URL struct {
 	s string
 
-	// Offsets of the parts. The hostname follows "scheme://"; port is the offset of the colon,
-	// or path if there is none; query that of the question mark, or the end.
+	// Offsets of the parts. The hostname follows "scheme://". port is the offset of the colon,
+	// or equal to path if there is no port. query is the offset of the question mark, or the end.
 	host, port, path, query uint16
 }
 
-// Parse parses an absolute URL. White space around it is ignored. The URL may share memory
-// with s: clone what must outlive it.
+// Parse parses an absolute URL. It ignores white space around the URL. The result may share
+// memory with s: clone it if it must outlive s.
 func Parse(s string) (URL, error) {
 	return parse(s, URL{}, nil)
 }
@@ -88,8 +88,8 @@ func (u URL) Resolve(ref string) (URL, error) {
 }
 
 // An Encoder encodes the query of a link in the encoding of its page, as browsers do. It is
-// called with the query without question mark and fragment, if that is not all ASCII. For a
-// character that the encoding lacks, it returns "%26%23" + the number of the character in
+// called for queries that are not ASCII, with the query without question mark and fragment. For a
+// character that the encoding lacks, it must return "%26%23" + the number of the character in
 // decimal + "%3B". The result is escaped like any query, except for percent signs.
 //
 // Source: https://url.spec.whatwg.org/#string-percent-encode-after-encoding
@@ -101,8 +101,8 @@ func ResolveIn(base URL, ref string, encode Encoder) (URL, error) {
 	return parse(ref, base, encode)
 }
 
-// ResolveTo is [ResolveIn] without allocation: it writes the URL to buf, whose content is
-// overwritten, and shares no memory with its other arguments.
+// ResolveTo is [ResolveIn] without allocation: it overwrites buf with the URL. The result shares
+// no memory with the other arguments.
 func ResolveTo(buf []byte, base URL, ref string, encode Encoder) ([]byte, error) {
 	out, _, err := write(buf[:0], clean(ref), base, encode)
 	if err != nil {
@@ -111,7 +111,7 @@ func ResolveTo(buf []byte, base URL, ref string, encode Encoder) ([]byte, error)
 	return out, nil
 }
 
-// Canonical returns the canonical form of the absolute URL s: s itself if it is canonical.
+// Canonical returns the canonical form of the absolute URL s. If s is canonical, it returns s.
 func Canonical(s string) (string, error) {
 	u, err := parse(s, URL{}, nil)
 	return u.s, err
@@ -146,9 +146,9 @@ func (u URL) Query() string { return u.s[min(int(u.query)+1, len(u.s)):] }
 func (u URL) RequestURI() string { return u.s[u.path:] }
 
 // Niche returns the key of u's niche: the host and the first n directories of the path. For n
-// ≤ 0 it is the host, "a.org"; otherwise it ends in a slash: "a.org/" for pages in the root
-// directory, "a.org/x/" for those in x and, if n is 1, in its subdirectories. The last segment
-// of a path that does not end in a slash is a file, not a directory.
+// ≤ 0 the key is the host, "a.org". Otherwise the key ends in a slash: "a.org/" for pages in the
+// root directory, "a.org/x/" for pages in x and, if n is 1, in the subdirectories of x. The last
+// segment of a path that does not end in a slash is a file, not a directory.
 func (u URL) Niche(n int) string {
 	if n <= 0 || u.s == "" {
 		return u.Host()
@@ -164,8 +164,8 @@ func (u URL) Niche(n int) string {
 	return u.s[u.host:end]
 }
 
-// Host is [URL.Host] of a canonical URL. For other strings the result is undefined, but it
-// does not panic. The same holds for [Niche] and [SURT].
+// Host is [URL.Host] of a canonical URL. For other strings the result is undefined, but Host
+// does not panic. The same applies to [Niche] and [SURT].
 func Host(s string) string { return split(s).Host() }
 
 // Niche is [URL.Niche] of a canonical URL.
