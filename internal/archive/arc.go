@@ -14,13 +14,13 @@ import (
 type dialect int
 
 const (
-	undecided dialect = iota // until the first record
+	undecided dialect = iota // before the first record
 	warc                     // records begin with a version line
 	arc                      // records begin with a URL-record line
 )
 
-// isRecord reports whether b begins a record of the dialect, or of any dialect if it is
-// undecided. For an ARC record b must hold the whole first line.
+// isRecord reports whether b begins a record of the dialect, or of any dialect if d is
+// undecided. For an ARC record, b must contain the whole first line.
 func (d dialect) isRecord(b []byte) bool {
 	if d != arc && isVersion(b) {
 		return true
@@ -45,8 +45,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// begins reports whether a record begins at the current position, and sets the dialect. The
-// error is that of reading.
+// begins reports whether a record begins at the current position, and sets the dialect. It
+// returns an error if reading fails.
 func (r *Reader) begins() (bool, error) {
 	head, err := r.out.Peek(8)
 	switch {
@@ -75,8 +75,8 @@ func (r *Reader) begins() (bool, error) {
 //
 //	URL IP-address Archive-date Content-type Archive-length
 //
-// and in those of version 2 of five more fields before the length. URLs and content types may
-// contain spaces, so the line is recognized by an IP address followed by a date.
+// In archives of version 2 there are five more fields before the length. URLs and content types
+// may contain spaces, so the line is recognized by an IP address followed by a date.
 type arcLine struct{ url, ip, date, media, length string }
 
 func parseARC(line []byte) (a arcLine, ok bool) {
@@ -94,7 +94,7 @@ func parseARC(line []byte) (a arcLine, ok bool) {
 	}
 	text := strings.TrimRight(string(line), "\r ")
 	if a, ok = splitARC(text, 8); !ok {
-		a, ok = splitARC(text, 4) // such a short date may also be a part of the URL
+		a, ok = splitARC(text, 4) // tried last, because short digits may also be a part of the URL
 	}
 	return a, ok
 }
@@ -102,7 +102,7 @@ func parseARC(line []byte) (a arcLine, ok bool) {
 // splitARC splits a URL-record line at an IP address and a date of at least minDigits digits.
 func splitARC(text string, minDigits int) (a arcLine, ok bool) {
 	words := strings.Split(text, " ")
-	begin := len(words[0]) + 1 // of the word at i-1
+	begin := len(words[0]) + 1 // start of the word at i-1
 	for i := 2; i < len(words)-1; i++ {
 		if isARCDate(words[i], minDigits) && isARCAddress(words[i-1]) {
 			rest := words[i+1:]
@@ -117,7 +117,8 @@ func splitARC(text string, minDigits int) (a arcLine, ok bool) {
 	return a, false
 }
 
-// isARCDate accepts other numbers of digits than the 14 of the specification, which occur.
+// isARCDate accepts other numbers of digits than the 14 of the specification, because archives
+// contain such dates.
 func isARCDate(s string, minDigits int) bool {
 	return len(s) >= minDigits && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
@@ -151,7 +152,7 @@ func (r *Reader) arcHeader() error {
 		kind = "warcinfo"
 	}
 	r.fields = append(r.fields[:0], Field{"WARC-Type", kind}, Field{"WARC-Target-URI", a.url})
-	// A short date is the start of its period.
+	// Replace a short date by the start of its period.
 	n := min(len(a.date), len(timestampLayout)) &^ 1
 	if t, err := time.Parse(timestampLayout[:n], a.date[:n]); err == nil {
 		r.fields = append(r.fields, Field{"WARC-Date", t.Format(time.RFC3339)})

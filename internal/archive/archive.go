@@ -7,7 +7,7 @@
 // continues at the next record that it finds. Archives inside a WACZ file are read in place.
 //
 // A [Writer] writes WARC 1.1 with one gzip member or zstd frame per record. When Write
-// returns, the record has been handed to the operating system.
+// returns, the record has been written to the operating system.
 //
 // An [Index] is a sorted CDXJ file that is searched on disk. A [Replay] answers requests
 // from several indexed archives, redirects included.
@@ -23,10 +23,10 @@ import (
 
 // Errors for [errors.Is].
 var (
-	// ErrNotArchived is returned if no archive holds the URL, or the target of its redirect.
+	// ErrNotArchived is returned if no archive contains the URL, or the target of its redirect.
 	ErrNotArchived = errors.New("not archived")
 
-	// ErrRedirectLoop is returned if redirects form a loop, or are more than [MaxRedirects].
+	// ErrRedirectLoop is returned if redirects form a loop, or if there are more than [MaxRedirects].
 	ErrRedirectLoop = errors.New("redirect loop")
 
 	// ErrTooLarge is returned if a decoded body exceeds the [Limits] of its size or its
@@ -43,7 +43,7 @@ var (
 // A FormatError is a fault in an archive. The reader that returned it continues at the next
 // record that it finds.
 type FormatError struct {
-	Offset int64 // of the record or member in the file
+	Offset int64 // offset of the record or member in the file
 	Err    error
 }
 

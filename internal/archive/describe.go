@@ -21,8 +21,8 @@ const (
 )
 
 // Package checks the WACZ at path against its description: the listed files must exist with the
-// size and digest in the description, and all archives must be listed. Files of other formats,
-// and files inside a WACZ, are not checked.
+// size and digest in the description, and all archives must be listed. Package does nothing if path
+// is a file of another format, or a file inside a WACZ.
 func (v *Verifier) Package(path string) error {
 	if _, inner := containerOf(path); inner != "" {
 		return nil
@@ -46,7 +46,7 @@ func (v *Verifier) Package(path string) error {
 	a := &allowance{f, maxDirectory}
 	z, err := ziparchive.NewReader(a, info.Size())
 	if err != nil && !errors.Is(err, ziparchive.ErrInsecurePath) {
-		return nil // reported when its archives are read
+		return nil // the fault is reported when the archives are read
 	}
 	a.left = math.MaxInt64
 	c := &packageCheck{file: &verifiedFile{Verifier: v, name: path}, left: info.Size(), entries: map[string]*ziparchive.File{}}
@@ -63,7 +63,7 @@ func (v *Verifier) Package(path string) error {
 type packageCheck struct {
 	file    *verifiedFile
 	entries map[string]*ziparchive.File
-	left    int64 // limit of compressed bytes to read: each file is read once
+	left    int64 // number of compressed bytes that may still be read: each file is read once
 }
 
 func (c *packageCheck) fault(format string, args ...any) {
@@ -152,7 +152,7 @@ func (c *packageCheck) resource(r resource) {
 	}
 }
 
-// digest compares a file with its digest, and with its length unless that is negative.
+// digest compares a file with its digest. If the length is not negative, it compares that too.
 func (c *packageCheck) digest(name, hash string, length int64) {
 	claim, err := parseClaim("hash", hash)
 	if err != nil {

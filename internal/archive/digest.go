@@ -23,10 +23,10 @@ type claim struct {
 	sum   []byte
 }
 
-// parseClaim parses a labelled digest. The label may be spelled in any way in use (sha1,
-// SHA-1). The digest may be hexadecimal, base32, or base64 with either alphabet, padded or not,
-// which its length tells apart. A digest without label is a SHA-1. A malformed digest is a
-// claim that is always wrong.
+// parseClaim parses a labelled digest. It accepts all common spellings of the label (sha1,
+// SHA-1). The digest may be hexadecimal, base32, or base64 with either alphabet, padded or not;
+// its length determines which. A digest without label is a SHA-1. For a malformed digest, parseClaim
+// returns a claim that is always wrong.
 func parseClaim(field, text string) (*claim, error) {
 	c := &claim{field: field, text: text}
 	label, sum, ok := strings.Cut(text, ":")
@@ -58,7 +58,7 @@ func parseClaim(field, text string) (*claim, error) {
 	return c, nil
 }
 
-// is reports whether the sum of h is the claimed one.
+// is reports whether the sum of h is the claimed digest.
 func (c *claim) is(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), c.sum) }
 
 // Digest fields.
@@ -67,32 +67,32 @@ const (
 	payloadDigest = "WARC-Payload-Digest"
 )
 
-// A payloadForm says which form of a chunked body a payload digest was computed from.
+// A payloadForm is the form of a body from which a payload digest was computed.
 type payloadForm int
 
 const (
 	unchunked payloadForm = iota // the body has no chunks
-	chunked                      // as received
-	dechunked
+	chunked                      // with its chunks, as received
+	dechunked                    // without its chunks
 )
 
-// A checker computes the digests of the block that is written to it, and compares them with
-// those in the header of the record.
+// A checker computes the digests of the block that is written to it, and compares them with the
+// digests in the header of the record.
 type checker struct {
 	unknown []error // digests that cannot be checked
 	block   *claim
 	payload *claim
 
 	blockSum hash.Hash
-	sum      hash.Hash // of the payload as it is in the block
-	http     bool      // the header of an HTTP message is being read, which is not payload
-	head     []byte    // that header
-	empty    bool      // the current line of it is empty so far
+	sum      hash.Hash // digest of the payload as stored in the block
+	http     bool      // the header of an HTTP message, which is not payload, is being read
+	head     []byte    // the part of this header that was read
+	empty    bool      // the current line of the header is empty so far
 	chunks   *dechunker
-	start    []byte // of the block, as far as a status line matters
+	start    []byte // the first maxStart bytes of the block
 }
 
-// maxStart is how many bytes of a block a checker keeps to check its status line.
+// maxStart is the number of bytes of a block that a checker keeps to check the status line.
 const maxStart = 64
 
 // reset prepares the checker for the block of a record with that header.
@@ -100,7 +100,7 @@ func (c *checker) reset(h Header) {
 	*c = checker{unknown: c.unknown[:0], head: c.head[:0], start: c.start[:0]}
 	c.block, c.blockSum = c.claim(h, blockDigest)
 	if h.Get("WARC-Type") == "revisit" {
-		return // its payload is in another record
+		return // the payload is in another record
 	}
 	c.payload, c.sum = c.claim(h, payloadDigest)
 	c.http = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http")
@@ -168,19 +168,19 @@ func (c *checker) header(p []byte) []byte {
 		}
 	}
 	if c.head = append(c.head, p...); len(c.head) > maxHeader {
-		c.http = false // too long for a header
+		c.http = false // too long for a header, so all of the block is payload
 		c.sum.Write(c.head)
 	}
 	return nil
 }
 
-// form returns the form of the payload that has the claimed digest; ok is false if there is
-// none.
+// form returns the form of the payload that has the claimed digest. ok is false if no form has
+// this digest.
 func (c *checker) form() (form payloadForm, ok bool) {
 	switch {
 	case c.payload == nil:
 		return unchunked, true
-	case c.http: // the header does not end, so all of the block is header, or all of it payload
+	case c.http: // the header does not end: either the whole block is header, or the whole block is payload
 		empty := c.payload.make()
 		ok = c.payload.is(empty)
 		empty.Write(c.head)
@@ -193,7 +193,7 @@ func (c *checker) form() (form payloadForm, ok bool) {
 	return dechunked, c.payload.is(c.chunks.sum)
 }
 
-// wrong returns the claims that are not right.
+// wrong returns the claims that do not match the data.
 func (c *checker) wrong() []*claim {
 	var all []*claim
 	if c.block != nil && !c.block.is(c.blockSum) {
@@ -205,12 +205,12 @@ func (c *checker) wrong() []*claim {
 	return all
 }
 
-// A dechunker removes the chunks of what is written to it, like dechunk, and adds the rest to
-// sum.
+// A dechunker removes the chunk framing of the data that is written to it, like dechunk, and adds
+// the content of the chunks to sum.
 type dechunker struct {
 	sum   hash.Hash
-	line  []byte // first line of a chunk, until it is complete
-	left  uint64 // bytes left of the chunk
+	line  []byte // the first line of a chunk, while it is incomplete
+	left  uint64 // number of bytes of the chunk that are left
 	state chunkState
 }
 
@@ -219,9 +219,9 @@ type chunkState int
 const (
 	chunkSizeLine chunkState = iota
 	chunkData
-	chunkCR // the end of the line after a chunk follows, or is missing
+	chunkCR // before the line break after a chunk, which may be missing
 	chunkLF
-	chunkNone // malformed: everything that follows counts
+	chunkNone // after a malformed chunk: all following data is content
 	chunkEnd  // after the last chunk
 )
 

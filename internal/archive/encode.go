@@ -35,8 +35,8 @@ const (
 )
 
 // A digester computes digests and formats them as other tools do, and as the annotated WARC 1.1
-// recommends: SHA-1 in base32, and SHA-256, which would need padding in base32, in lower-case
-// hexadecimal.
+// recommends: SHA-1 in base32, but SHA-256 in lower-case hexadecimal, because in base32 it would
+// need padding.
 type digester struct {
 	label string
 	new   func() hash.Hash
@@ -93,19 +93,19 @@ type encoder struct {
 	out   buffer // the members
 	head  []byte // header of a record
 	block []byte // block of type warc-fields
-	whole []byte // record, for zstd
+	whole []byte // the whole record, for zstd
 	sum   []byte // digest of a block or a URL
 
 	payload []byte // digest of the payload
-	digest  string // the same with its label
+	digest  string // labelled digest of the payload
 	dated   time.Time
 	date    []byte  // WARC-Date field of dated
-	ids     [3]uuid // of the records
-	since   int64   // value of Writer.writes when the exchange was begun
+	ids     [3]uuid // identifiers of the records
+	since   int64   // value of Writer.writes when encoding of the exchange began
 }
 
-// newEncoder returns an encoder of zstd frames, or if frames is nil of gzip members with a
-// level from 1 to 9, or [Stored].
+// newEncoder returns an encoder that writes zstd frames. If frames is nil, the encoder writes gzip
+// members with a level from 1 to 9, or [Stored].
 func newEncoder(d digester, frames *zstd.Encoder, level int) *encoder {
 	e := &encoder{digester: d, hash: d.new(), zstd: frames}
 	if frames == nil {
@@ -193,9 +193,9 @@ func (e *encoder) end(media string, head, body []byte) {
 
 var recordEnd = []byte("\r\n\r\n")
 
-// member appends the record as a gzip member (RFC 1952). A compressed body is stored; the
-// headers before it are compressed nevertheless, at the fastest level: a higher one costs more
-// than the rest of the record, for a few bytes.
+// member appends the record as a gzip member (RFC 1952). It stores a body that is already
+// compressed, but compresses the headers before it at the fastest level: a higher level would save
+// a few bytes, and take more time than the rest of the record.
 func (e *encoder) member(head, body []byte) {
 	const (
 		unknownOS = 255
@@ -204,7 +204,7 @@ func (e *encoder) member(head, body []byte) {
 	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, 0)
 	e.out[len(e.out)-1] = unknownOS
 	stored := isCompressed(body)
-	if stored { // once, in full: growing in steps would leave several copies of a long body
+	if stored { // grow once: growing in steps would leave several copies of a long body
 		e.out = slices.Grow(e.out, len(body)+len(body)/1024+len(head)+len(e.head)+1024)
 	}
 	var sum uint32
@@ -236,8 +236,8 @@ func (e *encoder) member(head, body []byte) {
 }
 
 // isCompressed reports whether a body seems to be compressed or encrypted: it is a gzip member,
-// or all bytes of a sample from its middle have about the same frequency. The headers of the
-// response are not considered.
+// or all bytes of a sample from its middle have about the same frequency. It does not use the
+// headers of the response.
 func isCompressed(body []byte) bool {
 	const minSample, maxSample = 256, 2048
 	if bytes.HasPrefix(body, gzipMagic) {
@@ -254,8 +254,8 @@ func isCompressed(body []byte) bool {
 	for _, c := range sample {
 		count[c]++
 	}
-	// Two random bytes of the sample are equal with a probability of 1/256 if all bytes have
-	// the same frequency, and of about 1/15 in text.
+	// The probability that two random bytes of the sample are equal is 1/256 if all bytes have
+	// the same frequency, and about 1/15 in text.
 	pairs := 0
 	for _, n := range count {
 		pairs += n * (n - 1)

@@ -19,13 +19,13 @@ const (
 
 // An Exchange is a request and its response.
 type Exchange struct {
-	URL  string    // that was requested
-	Time time.Time // of the request
-	IP   string    // of the server; may be empty
+	URL  string    // requested URL
+	Time time.Time // time of the request
+	IP   string    // address of the server; may be empty
 
-	Request []byte // as sent; if it is empty, no request record is written
-	Head    []byte // of the response, with the empty line that ends it
-	Body    []byte // as received
+	Request []byte // the request as sent; if empty, no request record is written
+	Head    []byte // header of the response, with the empty line at its end
+	Body    []byte // the body as received
 
 	// Truncated is length, time or disconnect if the body is incomplete, and otherwise empty.
 	Truncated string
@@ -34,8 +34,8 @@ type Exchange struct {
 	// WARC-Protocol field: http/1.1 or h2, then tls/1.3. May be empty.
 	Protocols []string
 
-	// NotModified is set for the response 304 to a conditional request. It becomes a revisit of
-	// the capture that it confirms.
+	// NotModified is set for a response 304 to a conditional request. The exchange is written as
+	// a revisit of the capture that the response confirms.
 	NotModified bool
 
 	// NoArchive, if not empty, is the reason why the response must not be archived, as "robots
@@ -45,43 +45,43 @@ type Exchange struct {
 	Metadata Metadata
 }
 
-// Metadata describes how the crawl found a capture. Zero values are not written, except for the
+// Metadata describes how the crawl found a capture. Zero values are omitted, except for the
 // generation.
 type Metadata struct {
 	Via        string // URL of the page that links to it
-	Depth      int    // links from a seed
+	Depth      int    // number of links from a seed
 	Redirects  int    // redirects from the URL that was to be fetched
 	FetchTime  time.Duration
 	Operator   string
 	Generation int
 	Priority   *float64 // nil: none
 	Parents    []string // URLs
-	Unverified string   // why the certificate of the server is not trusted
-	Removed    string   // header fields of the user that the request had and its record has not
+	Unverified string   // why the certificate of the server is invalid; empty if it is valid
+	Removed    string   // header fields of the user that were sent, but are omitted from the request record
 }
 
 // An Original is the capture that a revisit refers to.
 type Original struct {
 	URL  string
 	Date time.Time
-	ID   string // of its record, in angle brackets; may be empty
+	ID   string // identifier of its record, in angle brackets; may be empty
 }
 
-// A Location is where a capture was written. With [Exchange.NoArchive] only the digest is set.
+// A Location describes where a capture was written. With [Exchange.NoArchive] only the digest is set.
 type Location struct {
-	Filename string // without directory and .open
-	Offset   int64  // of the response or revisit
+	Filename string // name of the file, without directory and .open
+	Offset   int64  // offset of the response or revisit record
 	Length   int64
-	Digest   string // of the payload: "sha1:…"; a response 304 has none
-	Revisit  bool   // the payload is in the record that this one refers to
+	Digest   string // digest of the payload: "sha1:…"; empty for a response 304
+	Revisit  bool   // the record is a revisit: another record contains the payload
 }
 
-// A reference identifies an original in the header of a revisit. The zero value refers to
-// nothing.
+// A reference identifies an original in the header of a revisit. The zero value means that there
+// is no original.
 type reference struct{ url, date, id string }
 
 func (o *Original) reference() reference {
-	// Keep all digits: the date should equal that of the record.
+	// Keep all digits: the date should equal the date of the original.
 	return reference{o.URL, o.Date.UTC().Format("2006-01-02T15:04:05.999999999Z"), o.ID}
 }
 
@@ -107,7 +107,7 @@ func (e *encoder) exchange(x *Exchange, info string, original reference) (at Loc
 	e.identifier("WARC-Concurrent-To", metadata)
 	switch {
 	case x.NotModified:
-		// A response 304 has no payload, and so no digest.
+		// A response 304 has no payload, and therefore no digest.
 		e.field("WARC-Profile", serverNotModified)
 		e.refers(original)
 		e.field("WARC-Truncated", x.Truncated)
@@ -203,7 +203,7 @@ func appendHops(b []byte, links, redirects int) []byte {
 	return b
 }
 
-// appendField appends a field. The value cannot end the line early.
+// appendField appends a field. It replaces line breaks in the value.
 func appendField(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, ": "...)

@@ -16,17 +16,18 @@ import (
 // nameHint tells users which files of a directory are archives.
 const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz"
 
-// Files expands names to files. A directory is replaced by the archives in and below it, and a
-// pattern of [filepath.Match], which the shell may have left, by the archives that it matches.
-// There, archives are recognized by their names: .warc, .warc.gz, .warc.zst, .arc, .arc.gz or
-// .wacz, followed by .open if they are still being written. The name of a file inside a WACZ,
-// as in [Volume], and "-" are not changed. A file that is named twice is returned once.
+// Files expands names to files. It replaces a directory by the archives in and below it, and a
+// pattern of [filepath.Match], which the shell may not have expanded, by the archives that match.
+// In directories and patterns, archives are recognized by their names: .warc, .warc.gz, .warc.zst,
+// .arc, .arc.gz or .wacz, followed by .open if they are still being written. Files does not change
+// the name of a file inside a WACZ, as in [Volume], or "-". A file that is named twice is returned
+// once.
 //
-// A pipe, socket or device among the archives of a directory or pattern is an error, since nothing
-// says when it would end. One that is named itself is returned.
+// It is an error if a directory or pattern contains a pipe, socket or device with the name of an
+// archive, because reading it may never end. If the user named the pipe itself, Files returns it.
 //
-// If the result contains an archive by name, it omits the indexes and lists of captures that this
-// package writes beside archives, since the shell expands dir/* to these too.
+// If the result contains a name of an archive, Files omits the indexes and lists of captures that
+// this package writes beside archives, because the shell also expands dir/* to these.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -72,7 +73,7 @@ func Files(names []string) ([]string, error) {
 
 // insideWACZ splits the name of a file inside a WACZ, x.wacz/archive/y.warc.gz.
 func insideWACZ(name string) (wacz, inner string, ok bool) {
-	slashed := filepath.ToSlash(name) // of the same length
+	slashed := filepath.ToSlash(name) // has the same length as name
 	for at := 0; ; {
 		i := strings.Index(slashed[at:], "/"+waczArchives)
 		if i < 0 {
@@ -95,8 +96,8 @@ func containerOf(name string) (file, inner string) {
 	return name, ""
 }
 
-// selectSource returns the source called inner, or all sources if inner is empty. The name of the
-// archive is for errors.
+// selectSource returns the source called inner, or all sources if inner is empty. It uses the name
+// of the archive only for errors.
 func selectSource(all []source, name, inner string) ([]source, error) {
 	if inner == "" {
 		return all, nil
@@ -111,7 +112,8 @@ func selectSource(all []source, name, inner string) ([]source, error) {
 // Input is the name that stands for the standard input of a command.
 const Input = "-"
 
-// Open opens a regular file for reading. Another kind of file is an error, and is never waited for.
+// Open opens a regular file for reading. It returns an error for any other kind of file, and does not
+// block on it.
 func Open(name string) (*os.File, error) { return openFile(name, os.O_RDONLY) }
 
 // specialMode returns the mode of a file, and reports whether it is a pipe, socket or device. It
@@ -182,12 +184,12 @@ func matches(pattern string) (files []string, err error) {
 	return files, nil
 }
 
-// IsName reports whether a name is that of an archive, as in [Files].
+// IsName reports whether a file with this name is an archive, by the rules of [Files].
 func IsName(name string) bool {
 	return isPlainName(name) || strings.HasSuffix(name, ".wacz")
 }
 
-// isPlainName reports whether a name is that of a WARC or ARC file.
+// isPlainName reports whether a file with this name is a WARC or ARC file.
 func isPlainName(name string) bool {
 	name = strings.TrimSuffix(name, openSuffix)
 	return slices.ContainsFunc([]string{".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"}, func(end string) bool {
@@ -197,8 +199,8 @@ func isPlainName(name string) bool {
 
 // A source is a WARC or ARC file, which may be inside a WACZ.
 type source struct {
-	name   string // of the file, without directory; in a WACZ the path below archive/
-	inside bool   // a WACZ
+	name   string // name of the file without directory; in a WACZ, the path below archive/
+	inside bool   // the file is inside a WACZ
 	data   *io.SectionReader
 
 	// Set by detect, for reading from the middle.
@@ -206,7 +208,7 @@ type source struct {
 	dict   []byte
 }
 
-// label returns the name of the source in the answers of an archive of that name.
+// label returns the name of the source for answers from the archive with the given name.
 func (s *source) label(archive string) string {
 	if s.inside {
 		return archive + "/" + waczArchives + s.name
@@ -214,8 +216,8 @@ func (s *source) label(archive string) string {
 	return archive
 }
 
-// sources returns the sources of an archive, sorted by name. A fault of a WACZ excludes a file in
-// it, or all of them.
+// sources returns the sources of an archive, sorted by name. If a WACZ has faults, one or all of the
+// files in it are missing.
 func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) {
 	var head [4]byte
 	if n, _ := r.ReadAt(head[:], 0); !isZip(head[:n]) {
@@ -224,8 +226,8 @@ func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) 
 	return zipped(r, size)
 }
 
-// detect sets the compression and dictionary from the start of the source. Faults are left to
-// the reader of the records.
+// detect sets the compression and dictionary from the start of the source. It ignores faults, which
+// the reader of the records reports.
 func (s *source) detect() error {
 	var head [4]byte
 	n, err := s.data.ReadAt(head[:], 0)

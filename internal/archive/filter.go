@@ -13,8 +13,8 @@ import (
 type RecordFilter struct {
 	Types  []string      // values of WARC-Type
 	MIME   []string      // see [ParseMediaTypes]
-	Status []StatusRange // of responses
-	Prefix string        // of the URL, or of its SURT
+	Status []StatusRange // statuses of responses
+	Prefix string        // prefix of the URL, or of its SURT
 }
 
 // Match reports whether the filter selects a record.
@@ -41,7 +41,7 @@ func (f *RecordFilter) matchURL(url string) bool {
 // A StatusRange is a range of HTTP status codes, both ends included.
 type StatusRange struct{ From, To int }
 
-// ParseStatus parses a status code, as in 404, or a class of them, as in 4xx.
+// ParseStatus parses a status code, such as 404, or a class of status codes, such as 4xx.
 func ParseStatus(s string) (StatusRange, error) {
 	if len(s) == 3 && '1' <= s[0] && s[0] <= '9' {
 		if strings.EqualFold(s[1:], "xx") {

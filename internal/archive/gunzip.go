@@ -12,25 +12,25 @@ import (
 const maxAtOnce = 4 << 20
 
 // A gunzip decompresses one gzip member and reads nothing after it, so the offset of the
-// next member is known. It reads like a gzip.Reader of klauspost/compress, which it uses for
+// next member is known. It behaves like a gzip.Reader of klauspost/compress, which it uses for
 // members that it cannot decompress at once.
 type gunzip struct {
 	lib  gzip.Reader
 	fast *inflater
 	buf  []byte // output of fast
-	data []byte // the member if it was decompressed at once, part of buf
-	read int    // bytes of data
+	data []byte // content of the member if it was decompressed at once; a part of buf
+	read int    // number of bytes of data that were read
 }
 
-// reset starts to read the member at the start of in: at once, if it is complete in in's
-// buffer, unless streaming is set.
+// reset starts to read the member at the start of in. It decompresses the member at once if the
+// buffer of in contains the whole member and streaming is false.
 func (g *gunzip) reset(in *bufio.Reader, streaming bool) error {
 	g.data = nil
 	if !streaming && g.decompress(in) {
 		return nil
 	}
-	// A Reader that is reused would read a corrupt block with the codes of an earlier one,
-	// and the error would depend on what was read before.
+	// A reused Reader would read a corrupt block with the codes of an earlier block, and the
+	// error would depend on the data that was read before.
 	g.lib = gzip.Reader{}
 	if err := g.lib.Reset(in); err != nil {
 		return fmt.Errorf("reading the header of a gzip member: %w", noEOF(err))
@@ -39,11 +39,11 @@ func (g *gunzip) reset(in *bufio.Reader, streaming bool) error {
 	return nil
 }
 
-// decompress decompresses the member at the start of in, and reports whether it could. If
-// not, nothing of in was consumed.
+// decompress decompresses the member at the start of in, and reports whether it succeeded. If
+// it returns false, it has consumed nothing of in.
 func (g *gunzip) decompress(in *bufio.Reader) bool {
 	const maxReads = 4                    // after that the member is read as a stream
-	limit := min(16*in.Size(), maxAtOnce) // of the output
+	limit := min(16*in.Size(), maxAtOnce) // maximum size of the output
 	if g.fast == nil {
 		g.fast = new(inflater)
 	}

@@ -22,9 +22,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits limit the size of a response.
+// Limits contains the limits of the size of a response.
 type Limits struct {
-	// Body is the largest body in bytes, as received and as decoded; 0 means [DefaultBody].
+	// Body is the maximum size of a body in bytes, both as received and as decoded; 0 means
+	// [DefaultBody].
 	Body int64
 }
 
@@ -68,8 +69,8 @@ func (r *Response) ContentType() string {
 	return MediaType(http.DetectContentType(r.Body))
 }
 
-// Longest valid names: RFC 6838, section 4.2, allows a media type 127 characters on each side
-// of the slash, RFC 2978 a charset 40.
+// Maximum lengths of valid names: RFC 6838, section 4.2, allows 127 characters on each side of the
+// slash of a media type; RFC 2978 allows 40 characters for a charset.
 const (
 	maxMediaType = 255
 	maxCharset   = 40
@@ -79,7 +80,7 @@ const (
 // "" if there is none. It accepts parameters that [mime.ParseMediaType] does not.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
-	t, _, _ = strings.Cut(t, ",") // a repeated header
+	t, _, _ = strings.Cut(t, ",") // use the first of several joined headers
 	t = strings.ToLower(strings.TrimSpace(t))
 	if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || len(t) > maxMediaType || strings.ContainsAny(t, " \t\"<>") {
 		return ""
@@ -108,8 +109,8 @@ func charset(contentType string) string {
 	return strings.Trim(strings.TrimSpace(v), `"'`)
 }
 
-// A Decoder decodes the bodies of responses. The zero value is ready for use. A Decoder is not
-// safe for concurrent use; it is reused to save allocations.
+// A Decoder decodes the bodies of responses. The zero value is ready for use. Reusing a Decoder
+// saves allocations. A Decoder is not safe for concurrent use.
 type Decoder struct {
 	Limits Limits
 
@@ -124,12 +125,12 @@ type Decoder struct {
 // Response parses and decodes a response from a block of application/http. The response does
 // not share memory with the Decoder.
 //
-// It accepts what servers and archives contain: header lines that end with a bare newline, a
+// It accepts deviations that occur in archives: header lines that end with a bare newline, a
 // block without header (which is a body with status 200), and bodies without the chunks or
 // coding that the header claims.
 //
-// The error is [ErrTooLarge], with a response cut at the limit, [ErrStatus], with a response
-// without status, header and body, or the error of reading block.
+// Response returns [ErrTooLarge] together with a response that was cut at the limit, [ErrStatus]
+// together with a response without status, header and body, or the error of reading block.
 func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	raw, cut, err := readAll(nil, block, 0, d.Limits.body()+maxHeader)
 	if err != nil {
@@ -143,8 +144,8 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	return r, err
 }
 
-// parse parses and decodes a block. The response shares its memory. A body that had to be
-// decoded is stored in dst if its capacity suffices.
+// parse parses and decodes a block. The response shares the memory of the block. If the body must be
+// decoded, it is stored in dst if the capacity of dst suffices.
 func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	r := parseHead(block)
 	if r.StatusCode == 0 {
@@ -157,7 +158,7 @@ func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 }
 
 // readAll reads at most limit bytes into dst, and reports whether there were more. hint is the
-// expected number of bytes. A truncated block is not an error here.
+// expected number of bytes. readAll returns no error for a truncated block.
 func readAll(dst []byte, r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
 	const trust = 1 << 20
 	b, cut, err = fill(emptied(dst, int(max(512, min(hint, limit, trust)+1))), r, limit)
@@ -188,16 +189,16 @@ func fill(b []byte, r io.Reader, limit int64) (_ []byte, cut bool, err error) {
 	}
 }
 
-// ErrStatus is returned for a response that begins with HTTP/ but not with the status line of
-// a final response.
+// ErrStatus is returned for a response that begins with HTTP/, but whose first line is not the
+// status line of a final response.
 var ErrStatus = errors.New("the status line is invalid")
 
 // parseHead parses the status line and the header. If the status line is invalid, the status
 // is 0, and there is no header. A block that does not begin with a status line is HTTP/0.9.
 //
-// A status has three digits. RFC 9110, section 15, calls those above 599 invalid, but requires
+// A status has three digits. RFC 9110, section 15, calls statuses above 599 invalid, but requires
 // that clients treat them like 5xx instead of rejecting the response, and some sites use them
-// (999). Interim responses (1xx) precede the response, and are none themselves.
+// (999). The statuses of interim responses (1xx), which precede the response, are invalid here.
 func parseHead(block []byte) *Response {
 	r := &Response{Proto: "HTTP/0.9", StatusCode: http.StatusOK, Header: http.Header{}, Raw: block}
 	line, rest, _ := cutLine(block)
@@ -215,7 +216,7 @@ func parseHead(block []byte) *Response {
 		return r
 	}
 	key := ""
-	var folded []byte // the value of key, if it continues on further lines
+	var folded []byte // value of key so far, if the value continues on further lines
 	unfold := func() {
 		if v := r.Header[key]; folded != nil {
 			v[len(v)-1], folded = string(folded), nil
@@ -224,7 +225,7 @@ func parseHead(block []byte) *Response {
 	for {
 		line, after, ok := cutLine(rest)
 		if !ok && len(line) > 0 && bytes.IndexByte(line, ':') < 0 || len(block)-len(rest) > maxHeader {
-			break // there is no empty line: the rest cannot be header
+			break // the empty line is missing: the rest is not a header
 		}
 		rest = after
 		if len(line) == 0 {
@@ -274,11 +275,12 @@ func cutLine(b []byte) (line, rest []byte, ok bool) {
 	return line, rest, ok
 }
 
-// Decode removes chunks and content coding from a body that was received with that header.
-// Truncated is as in [Response]. The error is [ErrTooLarge], with a body cut at the limit. A
-// body without the chunks or coding that the header claims is returned as it is.
+// Decode removes chunks and content coding from a body that was received with that header. The
+// result truncated has the values of [Response.Truncated]. If the body exceeds the limit, Decode
+// returns it cut at the limit, and [ErrTooLarge]. It does not change a body without the chunks or
+// coding that the header claims.
 //
-// A decoded body is stored in dst if its capacity suffices.
+// A decoded body is stored in dst if the capacity of dst suffices.
 func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, truncated string, err error) {
 	body = raw
 	codings := codings(header)
@@ -290,7 +292,7 @@ func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, trun
 		}
 	}
 	limit := d.Limits.body()
-	// The ratio is that of all codings together: nested codings could reach a million.
+	// Limit the ratio of all codings together: nested codings could reach a million.
 	maxDecoded := min(limit, max(maxRatio*int64(len(body)), 1<<20))
 	for i, coding := range slices.Backward(codings) {
 		var to []byte
@@ -324,8 +326,8 @@ func isChunked(header http.Header) bool {
 	return false
 }
 
-// codings returns the content codings in the order in which they were applied. Only the first
-// few are returned: more have no legitimate use.
+// codings returns the content codings in the order in which they were applied. It returns only the
+// first few, because more codings have no legitimate use.
 func codings(header http.Header) []string {
 	const maxCodings = 4
 	var all []string
@@ -340,9 +342,9 @@ func codings(header http.Header) []string {
 	return all
 }
 
-// dechunk removes chunks (RFC 9112, section 7.1). If the first chunk is malformed, the body was
-// archived without chunks. If a later one is malformed, it is kept with all that follows. If
-// the last chunk is missing, the body is truncated.
+// dechunk removes the chunk framing (RFC 9112, section 7.1). If the first chunk is malformed, the
+// body was archived without chunks. If a later chunk is malformed, it is kept, with all data after
+// it. If the last chunk is missing, the body is truncated.
 func dechunk(dst, raw []byte) (body []byte, truncated string) {
 	rest := raw
 	for first := true; ; first = false {
@@ -371,7 +373,7 @@ func dechunk(dst, raw []byte) (body []byte, truncated string) {
 	}
 }
 
-// emptied returns dst without content, or new memory if its capacity is less than n.
+// emptied returns dst with length 0, or a new slice if the capacity of dst is less than n.
 func emptied(dst []byte, n int) []byte {
 	if n > cap(dst) {
 		return make([]byte, 0, n)
@@ -384,8 +386,8 @@ type codingState int
 
 const (
 	whole    codingState = iota
-	torn                 // incomplete or corrupt; the start was decoded
-	notCoded             // not of this coding, or the coding is unknown
+	torn                 // the body is incomplete or corrupt; its start was decoded
+	notCoded             // the body does not have this coding, or the coding is unknown
 )
 
 // uncode removes one coding.
@@ -441,7 +443,7 @@ func promised(coding string, body []byte) int64 {
 	return usualRatio * int64(len(body))
 }
 
-// open returns a reader for a coding, nil if the coding is unknown.
+// open returns a reader for a coding, or nil if the coding is unknown.
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
@@ -473,8 +475,8 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	return nil, nil
 }
 
-// A gunzips reads the gzip members at the start of a body. Anything behind them is ignored:
-// some servers append rubbish.
+// A gunzips reads the gzip members at the start of a body. It ignores all data after them, because
+// some servers append garbage.
 type gunzips struct {
 	z   gzip.Reader
 	src *bytes.Reader

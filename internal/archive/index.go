@@ -29,7 +29,7 @@ import (
 	"spoor/internal/weburl"
 )
 
-// indexVersion is in the first line of each index. An index of another version is rebuilt.
+// indexVersion is stored in the first line of each index. An index with another version is rebuilt.
 const indexVersion = 4
 
 // indexSuffix is the suffix of the index beside an archive.
@@ -42,13 +42,13 @@ const timestampLayout = "20060102150405"
 // before all keys.
 type Meta struct {
 	Version  int    `json:"spoor-cdxj"`
-	Size     int64  `json:"size"`     // of the archive, in bytes
-	Modified int64  `json:"mtime"`    // of the archive, in nanoseconds since 1970
-	Bytes    int64  `json:"bytes"`    // of the index, to detect a truncated one
-	Records  int64  `json:"records"`  // in the archive, of any type
-	Captures int64  `json:"captures"` // lines of the index
-	Faults   int64  `json:"faults"`   // found by the reader
-	CRC32C   uint32 `json:"crc32c"`   // of the lines after the first
+	Size     int64  `json:"size"`     // size of the archive in bytes
+	Modified int64  `json:"mtime"`    // modification time of the archive, in nanoseconds since 1970
+	Bytes    int64  `json:"bytes"`    // size of the index in bytes, to detect a truncated index
+	Records  int64  `json:"records"`  // number of records of any type in the archive
+	Captures int64  `json:"captures"` // number of lines of the index, without the first
+	Faults   int64  `json:"faults"`   // number of faults that the reader found
+	CRC32C   uint32 `json:"crc32c"`   // checksum of the lines after the first
 }
 
 // An Index is a sorted CDXJ file:
@@ -56,41 +56,41 @@ type Meta struct {
 //	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
 //
 // It has the format of pywb with three differences: url is canonical; "redirect" is the
-// canonical target of a redirect; and a record that shares its gzip member has length 0, and
-// "skip" is the number of decompressed bytes before it. A WACZ has one index for all its
-// archives: filename is that of the archive inside, and offset is relative to its start.
+// canonical target of a redirect; and for a record that shares its gzip member, length is 0 and
+// "skip" is the number of decompressed bytes before the record. A WACZ has one index for all its
+// archives: filename is the name of the archive inside, and offset is relative to its start.
 //
-// It contains the responses to GET: http and https responses, resources and revisits. Lookups
-// search the file on disk.
+// An index contains the responses to GET: http and https responses, resources and revisits.
+// Lookups search the file on disk.
 //
-// The file may come from somebody else. A [Replay] compares each line that it uses with the record,
-// and builds the index again if they differ. It does not notice that a line is missing; a [Verifier]
-// does.
+// The file may come from an untrusted source. A [Replay] compares each line that it uses with the
+// record, and rebuilds the index if they differ. A Replay does not detect missing lines; a
+// [Verifier] does.
 type Index struct {
 	Meta     Meta
-	Path     string // of the file; empty if it could not be written
-	WriteErr error  // why it could not be written
+	Path     string // path of the file; empty if the index could not be written
+	WriteErr error  // why the index could not be written
 
 	data    []byte
 	first   int // offset of the first key
 	release func() error
-	file    os.FileInfo // of the file at Path
+	file    os.FileInfo // describes the file at Path
 
-	// If the file is truncated while it is mapped, or says something else than the archive, the
-	// index is built again, once.
+	// If the file is truncated while it is mapped, or does not match the archive, the index is
+	// rebuilt, once.
 	build   func(why error) (*Index, error)
 	once    sync.Once
 	rebuilt atomic.Pointer[Index]
-	failed  error // why it could not be built again
+	failed  error // why the index could not be rebuilt
 }
 
 // IndexOptions are the options of [OpenIndex].
 type IndexOptions struct {
 	// Cache is a directory for the indexes of archives in directories that are not writable. It
-	// is created if necessary. If it is empty, such indexes are kept in memory.
+	// is created if necessary. If Cache is "", such indexes are kept in memory.
 	Cache string
 
-	// Report, if not nil, is called for each fault of an archive while it is indexed.
+	// Report, if not nil, is called for each fault that is found while an archive is indexed.
 	Report func(archive string, err error)
 }
 
@@ -123,7 +123,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 			o.Report(archive, err)
 		}
 	}
-	var writeErr error // of the first place
+	var writeErr error // error of the first path
 	for i, path := range places {
 		if i > 0 {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -159,8 +159,8 @@ func indexInMemory(archive string, info os.FileInfo, report func(string, error))
 	return newIndex(b.Bytes(), noRelease)
 }
 
-// backedBy sets the archive from which the index is built again if the index file was truncated or
-// does not match the archive.
+// backedBy sets the archive from which the index is rebuilt if the index file was truncated or does not
+// match the archive.
 func (x *Index) backedBy(archive string, o IndexOptions) *Index {
 	x.build = func(why error) (*Index, error) {
 		why = fmt.Errorf("%s: %w: %w", x.Path, why, errIndexDamaged)
@@ -180,8 +180,8 @@ func (x *Index) backedBy(archive string, o IndexOptions) *Index {
 	return x
 }
 
-// replace removes the file of the index and builds the index of the archive again, in memory if
-// the file cannot be removed. If another process has replaced the file, that one is used.
+// replace removes the index file and rebuilds the index of the archive. If the file cannot be removed,
+// it builds the index in memory. If another process has replaced the file, it uses the new file.
 func (x *Index) replace(archive string, o IndexOptions) (*Index, error) {
 	if now, err := os.Stat(x.Path); err == nil && os.SameFile(now, x.file) {
 		err = os.Remove(x.Path)
@@ -196,7 +196,7 @@ func (x *Index) replace(archive string, o IndexOptions) (*Index, error) {
 	return OpenIndex(archive, o)
 }
 
-// current returns the index that was built again, or x if that was not necessary.
+// current returns the rebuilt index, or x if the index was not rebuilt.
 func (x *Index) current() *Index {
 	if y := x.rebuilt.Load(); y != nil {
 		return y
@@ -204,9 +204,9 @@ func (x *Index) current() *Index {
 	return x
 }
 
-// again builds the index again, once, because of the error why, and returns the new index. If that
-// fails, it returns an index without lines.
-func (x *Index) again(why error) *Index {
+// rebuild rebuilds the index because of the error why, unless it was rebuilt before, and returns the new
+// index. If that fails, it returns an index without lines.
+func (x *Index) rebuild(why error) *Index {
 	x.once.Do(func() {
 		y := &Index{release: noRelease}
 		if x.build != nil {
@@ -221,11 +221,11 @@ func (x *Index) again(why error) *Index {
 	return x.rebuilt.Load()
 }
 
-// noRelease releases an index in memory.
+// noRelease is the release function of an index in memory. It does nothing.
 func noRelease() error { return nil }
 
-// WriteIndexFiles writes the index of each archive beside it. Faults, and errors of archives
-// that cannot be read, are reported.
+// WriteIndexFiles writes the index of each archive beside the archive. It calls report for each fault,
+// and for each archive that cannot be read.
 func WriteIndexFiles(paths []string, report func(path string, err error)) (total Meta, err error) {
 	for _, path := range paths {
 		x, err := OpenIndex(path, IndexOptions{Report: report})
@@ -268,8 +268,8 @@ func (c *checksumWriter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// isWhole reports whether the lines of the index have its checksum, are sorted, and are as many
-// as the first line says. If the file is truncated meanwhile, they are not.
+// isWhole reports whether the lines of the index are sorted and have the number and checksum in the
+// first line. It returns false if the file is truncated meanwhile.
 func (x *Index) isWhole() (ok bool) {
 	defer recoverFault(&ok)()
 	lines := x.data[x.first:]
@@ -289,9 +289,9 @@ func (x *Index) isWhole() (ok bool) {
 	return n == x.Meta.Captures && n <= x.Meta.Records && x.Meta.Faults >= 0
 }
 
-// recoverFault turns faults in memory that is mapped from a truncated file into panics; otherwise
-// they would end the process. The caller defers the function that it returns, which recovers such a
-// panic and sets ok to false.
+// recoverFault turns faults in memory that is mapped from a truncated file into panics. Without it such
+// a fault would end the process. The caller must defer the returned function, which recovers the panic
+// and sets ok to false.
 func recoverFault(ok *bool) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -344,7 +344,7 @@ func (m Meta) of(archive os.FileInfo) bool {
 	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
 }
 
-// newIndex returns an index with that data.
+// newIndex returns an index with the given data.
 func newIndex(data []byte, release func() error) (*Index, error) {
 	line, _, ok := bytes.Cut(data, []byte("\n"))
 	text, found := bytes.CutPrefix(line, []byte("!meta "))
@@ -358,7 +358,8 @@ func newIndex(data []byte, release func() error) (*Index, error) {
 	return x, nil
 }
 
-// buildIndex builds the index at path. The temporary file serves as lock.
+// buildIndex builds the index at path. It locks the temporary file, so that only one process builds the
+// index.
 func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
 	part := path + ".part"
 	for {
@@ -371,7 +372,7 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 			return nil, &placeError{err}
 		}
 		if !isAt(f, part) {
-			// Another process finished it while this one waited.
+			// Another process finished the index while this process waited.
 			f.Close()
 			if x, err := openIndex(path, info); err == nil {
 				return x, nil
@@ -418,7 +419,7 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if _, err := f.WriteAt(metaLine(meta), 0); err != nil {
 		return nil, &placeError{err}
 	}
-	if err := f.Sync(); err != nil { // the first line must not become durable before the others
+	if err := f.Sync(); err != nil { // the other lines must be durable before the first line is written
 		return nil, &placeError{err}
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -474,7 +475,7 @@ func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(
 	return meta, nil
 }
 
-// index adds the lines of all records of a reader.
+// index adds lines for all captures among the records of a reader.
 func (b *indexer) index(r *Reader, fault func(error)) error {
 	for rec, err := range r.all() {
 		if err == nil {
@@ -490,10 +491,10 @@ func (b *indexer) index(r *Reader, fault func(error)) error {
 	return b.settle()
 }
 
-// An indexer makes index lines of records. It delays the line of each response until it has read
-// the next record, which may be its request, with a method other than GET.
+// An indexer creates index lines from records. It delays the line of each response until it has read
+// the next record. That may be the request, which excludes the response if its method is not GET.
 type indexer struct {
-	name    string // of the archive
+	name    string // name of the archive
 	add     func([]byte) error
 	meta    *Meta
 	waiting *entry
@@ -502,14 +503,14 @@ type indexer struct {
 	line    []byte
 }
 
-// A request identifies the response to it.
+// A request holds the identifiers that link a request record to its response.
 type request struct {
 	id         string
 	concurrent []string
 	method     string
 }
 
-// An entry is a capture with the identifiers of its record.
+// An entry is a capture with the identifiers of its record and of concurrent records.
 type entry struct {
 	id         string
 	concurrent []string
@@ -555,7 +556,7 @@ func (b *indexer) take(rec *Record) error {
 	return rec.Close()
 }
 
-// settle adds the delayed line.
+// settle adds the delayed line, if there is one.
 func (b *indexer) settle() error {
 	e := b.waiting
 	if e == nil {
@@ -570,7 +571,7 @@ func (b *indexer) settle() error {
 	return nil
 }
 
-// entry returns the capture in a record, nil if it is not a capture of a web page.
+// entry returns the capture in a record, or nil if the record is not a capture of a web page.
 func (b *indexer) entry(rec *Record) (*entry, error) {
 	url, err := weburl.Canonical(rec.TargetURI())
 	if err != nil {
@@ -598,9 +599,9 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	return e, nil
 }
 
-// describeCapture returns what the header of a record and the first [bufferSize] bytes of its
-// block say about the capture of a canonical URL, and the part of these bytes that belongs to the
-// payload. It does not set Filename and Length. Digest is empty if the record has none.
+// describeCapture derives the capture of a canonical URL from the header of a record and the first
+// [bufferSize] bytes of its block. It also returns the part of these bytes that belongs to the payload.
+// It does not set Filename and Length. Digest is empty if the record has none.
 func describeCapture(rec *Record, url string, head []byte) (c Capture, payload []byte) {
 	c = Capture{URL: url, Timestamp: rec.Date().Format(timestampLayout), Offset: rec.Offset, Skip: rec.Skip, Digest: rec.Header.Get("WARC-Payload-Digest")}
 	payload = head
@@ -622,8 +623,8 @@ func describeCapture(rec *Record, url string, head []byte) (c Capture, payload [
 	return c, payload
 }
 
-// unusable returns the fault of a capture with a malformed URL. Records of other schemes (dns:,
-// ftp:, metadata: and so on) have no such fault.
+// unusable returns the fault of a capture with a malformed URL. It returns nil for records of other
+// schemes (dns:, ftp:, metadata: and so on).
 func unusable(rec *Record, why error) error {
 	switch scheme, _, _ := strings.Cut(rec.TargetURI(), "://"); strings.ToLower(scheme) {
 	case "http", "https":
@@ -661,13 +662,13 @@ func redirect(url string, r *Response) string {
 type Capture struct {
 	URL       string // canonical
 	Timestamp string // 14 digits, UTC
-	MIME      string // media type, "warc/revisit" for a revisit; empty if the response has none
+	MIME      string // media type; "warc/revisit" for a revisit; empty if the response has no media type
 	Status    int    // 0 for a revisit without HTTP header
-	Digest    string // of the payload, with its label: "sha1:…"; empty if unknown
+	Digest    string // labelled digest of the payload: "sha1:…"; empty if unknown
 	Redirect  string // canonical target, if the response is a redirect
-	Filename  string // of the archive, without directory; in a WACZ that of the archive inside
+	Filename  string // name of the archive without directory; in a WACZ, of the archive inside
 	Offset    int64
-	Length    int64 // in the file; 0 if the record shares its member with others
+	Length    int64 // length of the record in the file; 0 if it shares its member with others
 	Skip      int64 // number of decompressed bytes before the record in its member
 
 	archive int // index in Replay.archives
@@ -716,8 +717,8 @@ func appendMember(b []byte, before, name, value string) []byte {
 	return appendString(b, value)
 }
 
-// appendString appends a JSON string. Invalid UTF-8 is replaced, since it would make the index
-// unreadable for others.
+// appendString appends a JSON string. It replaces invalid UTF-8, which would make the index
+// unreadable for other programs.
 func appendString(b []byte, s string) []byte {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	b = append(b, '"')
@@ -734,11 +735,11 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// indexed returns the capture as an index holds it: lines have no invalid UTF-8, and "-" in place
-// of a value stands for none.
+// indexed returns the capture as it would be read from an index: without invalid UTF-8, and with empty
+// values in place of "-", which means in an index that there is no value.
 func (c *Capture) indexed() Capture {
 	line := c.appendLine(nil)
-	d, _ := parseLine(line[:len(line)-1]) // a line that was just made is sound
+	d, _ := parseLine(line[:len(line)-1]) // cannot fail: appendLine wrote the line
 	d.archive, d.source = c.archive, c.source
 	return d
 }
@@ -793,7 +794,7 @@ func (x *Index) Close() error {
 // search returns the offset of the first line that is not less than key.
 func (x *Index) search(key []byte) int {
 	lines := x.data[x.first:]
-	next := func(i int) int { // start of the first line that does not begin before i
+	next := func(i int) int { // returns the start of the first line that begins at or after i
 		if i == 0 {
 			return 0
 		}
@@ -819,7 +820,7 @@ func (x *Index) lines(url string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		var space [256]byte
 		key := append(append(space[:0], weburl.SURT(url)...), ' ')
-		// Several URLs can have the same key; they differ in what follows the timestamp.
+		// Several URLs can have the same key; their lines differ after the timestamp.
 		var more [256]byte
 		want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
 		for at := x.search(key); at < len(x.data); {
@@ -842,15 +843,15 @@ func (x *Index) Has(url string) bool {
 	x = x.current()
 	has, ok := x.has(url)
 	if !ok {
-		has, _ = x.again(errTruncated).has(url)
+		has, _ = x.rebuild(errTruncated).has(url)
 	}
 	return has
 }
 
-// errTruncated is the reason for building an index again if its file was truncated.
+// errTruncated is the reason for rebuilding an index whose file was truncated.
 var errTruncated = errors.New("it was truncated while it was read")
 
-// has is Has, except that ok is false if the file was truncated.
+// has is like Has, but sets ok to false if the file was truncated.
 func (x *Index) has(url string) (has, ok bool) {
 	defer recoverFault(&ok)()
 	for range x.lines(url) {
@@ -865,13 +866,12 @@ func (x *Index) Lookup(dst []Capture, url string) []Capture {
 	x = x.current()
 	all, err := x.lookup(dst, url)
 	if err != nil {
-		all, _ = x.again(err).lookup(dst, url)
+		all, _ = x.rebuild(err).lookup(dst, url)
 	}
 	return all
 }
 
-// lookup is Lookup, except that it returns an error if the file was truncated, or a line cannot be
-// parsed.
+// lookup is like Lookup, but returns an error if the file was truncated, or if a line cannot be parsed.
 func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 	ok := true
 	defer func() {
@@ -892,9 +892,9 @@ func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 	return dst, nil
 }
 
-// isTruncated reports whether the file was truncated within the last page of the mapped memory: the
-// memory then ends in a zero byte instead of a newline. After a truncation further down, reading is
-// a fault (see recoverFault).
+// isTruncated reports whether the file was truncated within the last page of the mapped memory. Then the
+// memory ends in a zero byte instead of a newline. If the file was truncated before the last page,
+// reading causes a fault (see recoverFault).
 func (x *Index) isTruncated() bool { return len(x.data) > 0 && x.data[len(x.data)-1] != '\n' }
 
 // Digest returns the labelled digest of a payload: "sha1:" and base32.

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// This file decompresses gzip members (RFC 1951, RFC 1952) from memory to memory. With the
-// whole member in memory it needs no window, and reads and writes several bytes at a time:
-// it takes half the time of klauspost/compress, which still handles everything unusual. A
-// result is used only if its length and checksum are right.
+// This file decompresses gzip members (RFC 1951, RFC 1952) from memory to memory. Because the
+// whole member is in memory, it needs no window, and reads and writes several bytes at a time.
+// It takes half the time of klauspost/compress, which still handles all unusual members. A
+// result is used only if its length and checksum are correct.
 
 // A status is the outcome of [inflater.member].
 type status int
@@ -20,26 +20,26 @@ const (
 	decoded     status = iota
 	needInput          // the input ends within the member
 	needOutput         // the output is too short
-	unsupported        // corrupt, or left to the library
+	unsupported        // the member is corrupt, or must be decompressed by the library
 )
 
 const (
-	trailerSize = 8 // of a member: checksum and length
+	trailerSize = 8 // size of the checksum and length at the end of a member
 	maxCodeLen  = 15
 
 	// Codes of up to this many bits are found by one lookup; the rest of a longer
 	// code is looked up in a second table.
 	litBits  = 11
 	distBits = 8
-	lenBits  = 7 // the codes of code lengths are not longer
+	lenBits  = 7 // maximum length of the codes of code lengths
 
 	maxMatch     = 258
-	maxDistBits  = maxCodeLen + 13 // with extra bits
+	maxDistBits  = maxCodeLen + 13 // maximum length of a distance code with its extra bits
 	copySize     = 48
-	outputMargin = 2 + maxMatch + copySize // bytes that one round of the main loop writes at most
+	outputMargin = 2 + maxMatch + copySize // maximum number of bytes that one iteration of the main loop writes
 )
 
-// A tableEntry is what a decoding table holds for a code:
+// A tableEntry is the entry of a decoding table for a code:
 //
 //	bits 0-7   length of the code and its extra bits
 //	bits 8-11  length of the code alone
@@ -48,7 +48,7 @@ type tableEntry uint32
 
 const (
 	isLiteral  tableEntry = 1 << 12
-	isSubtable tableEntry = 1 << 13 // bits 0-7: number of bits that index the second table
+	isSubtable tableEntry = 1 << 13 // bits 0-7 are the number of bits that index the second table
 	isEnd      tableEntry = 1 << 14 // end of the block
 	isInvalid  tableEntry = 1 << 15
 
@@ -59,7 +59,7 @@ const (
 // An inflater holds the state of one call of member, and its tables.
 type inflater struct {
 	in  []byte
-	bit int // position in in
+	bit int // position in in, in bits
 	out []byte
 	n   int // bytes written to out
 
@@ -101,7 +101,7 @@ func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 		default:
 			s = unsupported
 		}
-		if f.bit > 8*(len(src)-trailerSize) { // what was read may be beyond the end of src
+		if f.bit > 8*(len(src)-trailerSize) { // the bits that were read may be beyond the end of src
 			return 0, 0, needInput
 		}
 		if s != decoded {
@@ -117,7 +117,7 @@ func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 }
 
 // take returns the next n bits. After the end of the input the bits are arbitrary; member detects
-// that by the position.
+// the end by the position.
 func (f *inflater) take(n int) int {
 	v := binary.LittleEndian.Uint64(f.in[min(f.bit>>3, len(f.in)-8):]) >> (f.bit & 7)
 	f.bit += n
@@ -187,9 +187,9 @@ func (f *inflater) readTables() status {
 }
 
 // block decompresses a block of codes. The lowest n bits of buf are the next bits of the input,
-// and byte pos of the input follows them. The higher bits of buf are zero, or already hold the
-// bits that the next load sets again. Nothing is loaded from the trailer on, since the codes of
-// a complete member end before it.
+// followed by byte pos of the input. The higher bits of buf are zero, or already hold the bits
+// that the next load sets again. block does not load bytes of the trailer, because the codes of a
+// complete member end before it.
 func (f *inflater) block() status {
 	in, out, w := f.in, f.out, f.n
 	last, limit := len(in)-trailerSize, len(out)-outputMargin
@@ -266,7 +266,7 @@ func (f *inflater) block() status {
 			s = unsupported
 			break
 		}
-		e = f.lit[buf&(1<<litBits-1)] // looked up before the copy, which takes longer
+		e = f.lit[buf&(1<<litBits-1)] // look up the next code before the copy, which takes longer
 		from, end := w-distance, w+length
 		for ; distance < 16 && w < end; distance *= 2 { // the copy overlaps itself
 			*(*[16]byte)(out[w : w+16]) = [16]byte(out[from : from+16])
@@ -284,10 +284,10 @@ func (f *inflater) block() status {
 	return s
 }
 
-// buildTable fills t, which is indexed by size bits, with a canonical code (section 3.2.2):
-// symbol i has a code of lengths[i] bits, 0 for none, and the meaning entries[i]. It reports
-// whether the lengths make a code; a code that is not complete may have one symbol of one
-// bit, or none.
+// buildTable fills t, which is indexed by size bits, with a canonical code (section 3.2.2).
+// Symbol i has a code of lengths[i] bits (no code if 0), and the meaning entries[i]. buildTable
+// reports whether the lengths are those of a valid code. An incomplete code is valid only if it has
+// no symbol, or one symbol of one bit.
 func buildTable(t []tableEntry, size int, lengths []uint8, entries []tableEntry) bool {
 	var count, place [maxCodeLen + 1]int
 	longest := 0
@@ -308,7 +308,7 @@ func buildTable(t []tableEntry, size int, lengths []uint8, entries []tableEntry)
 		return false
 	}
 	var buf [288]uint16
-	sorted := buf[:symbols] // by length, then by symbol
+	sorted := buf[:symbols] // sorted by length, then by symbol
 	for i, n := range lengths {
 		if n > 0 {
 			sorted[place[n]] = uint16(i)
@@ -316,7 +316,7 @@ func buildTable(t []tableEntry, size int, lengths []uint8, entries []tableEntry)
 		}
 	}
 	// Codes are read from the lowest bit on. A table of n bits starts as two copies of the
-	// table of n-1 bits, in which the codes of n bits then take their places.
+	// table of n-1 bits, in which then the codes of n bits are entered.
 	next := uint(0)
 	t[0] = isInvalid | maxCodeLen<<8
 	for n := 1; n <= size; n++ {
@@ -329,7 +329,7 @@ func buildTable(t []tableEntry, size int, lengths []uint8, entries []tableEntry)
 	if longest <= size {
 		return true
 	}
-	// The codes left are longer, and all lead to a second table.
+	// The remaining codes are longer, and all lead to a second table.
 	more := longest - size
 	for i, sub := next, 1<<size; ; sub += 1 << more {
 		t[i] = isSubtable | tableEntry(more) | tableEntry(sub)<<16
@@ -349,8 +349,8 @@ func buildTable(t []tableEntry, size int, lengths []uint8, entries []tableEntry)
 	return true
 }
 
-// nextCode returns the code that follows a code of n bits, both with the first bit lowest,
-// and 0 after the last one.
+// nextCode returns the code that follows a code of n bits, or 0 after the last code. The first
+// bit of a code is its lowest bit.
 func nextCode(c uint, n int) uint {
 	zeros := c ^ (1<<n - 1)
 	if zeros == 0 {
@@ -380,7 +380,7 @@ func numberEntries(n, first, step int, flags tableEntry) []tableEntry {
 	return all
 }
 
-// fixedLengths are the code lengths of section 3.2.6, lengthOrder the order of section 3.2.7.
+// fixedLengths are the code lengths of section 3.2.6; lengthOrder is the order of section 3.2.7.
 var (
 	fixedLengths = slices.Concat(bytes.Repeat([]byte{8}, 144), bytes.Repeat([]byte{9}, 112), bytes.Repeat([]byte{7}, 24), bytes.Repeat([]byte{8}, 8), bytes.Repeat([]byte{5}, 32))
 	lengthOrder  = [...]byte{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}

@@ -15,7 +15,7 @@ const (
 	ledgerMagic  = "spoor captures 1"
 
 	entrySize  = 32
-	bucketSize = 8 * entrySize // as long as the header
+	bucketSize = 8 * entrySize // the header has the same size
 
 	// A ledger starts with 2^minLedger buckets, in 64 KiB, and grows up to 2^maxLedger buckets:
 	// 8 MiB for 262,144 entries.
@@ -23,13 +23,13 @@ const (
 	maxLedger = 15
 )
 
-// A key is the start of the digest of a payload or a URL. A record that is found by its key is
-// compared with the full payload digest or URL.
+// A key is the start of the digest of a payload or a URL. Different payloads or URLs may have the
+// same key, so the record that is found by a key must be compared with the full digest or URL.
 type key [16]byte
 
 // A position is the position of a record.
 type position struct {
-	file   uint32 // checksum of the name of the file
+	file   uint32 // checksum of the file name
 	offset int64
 }
 
@@ -39,8 +39,8 @@ func nameSum(name string) uint32 { return crc32.ChecksumIEEE([]byte(name)) }
 // processes with the same prefix. It is a hash table in a file, with buckets of eight entries,
 // the newest first; in a full bucket the oldest is dropped.
 //
-// Entries may be lost or out of date: each has a checksum, and the record that an entry refers
-// to is checked. So the file is never synced, and several processes may write to it.
+// Entries may be lost or out of date: each entry has a checksum, and readers check the record that
+// it refers to. Therefore the file is never synced, and several processes may write to it.
 //
 //	header  "spoor captures 1", logarithm of the number of buckets
 //	entry   key, file, offset, CRC-32 of these
@@ -94,7 +94,7 @@ func (l *ledger) at(k key) int64 {
 
 // bucket reads the valid entries of a bucket.
 func (l *ledger) bucket(at int64) []byte {
-	n, _ := l.f.ReadAt(l.old[:], at) // what cannot be read was not written
+	n, _ := l.f.ReadAt(l.old[:], at) // bytes that cannot be read were never written
 	all := l.old[:0]
 	for e := range slices.Chunk(l.old[:n-n%entrySize], entrySize) {
 		if crc32.ChecksumIEEE(e[:28]) == binary.LittleEndian.Uint32(e[28:]) {
@@ -104,7 +104,7 @@ func (l *ledger) bucket(at int64) []byte {
 	return all
 }
 
-// get returns the position that was stored last for the key.
+// get returns the latest position that was stored for the key.
 func (l *ledger) get(k key) (position, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,8 +116,8 @@ func (l *ledger) get(k key) (position, bool) {
 	return position{}, false
 }
 
-// put stores the position for the key. It ignores errors, as on a full disk: the position is then
-// not found later.
+// put stores the position for the key. It ignores errors, for example on a full disk; then get does
+// not find the position later.
 func (l *ledger) put(k key, p position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

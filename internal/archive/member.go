@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A format is how records are compressed in a file.
+// A format is the compression of a file.
 type format int
 
 const (
@@ -23,30 +23,30 @@ const (
 
 const (
 	bufferSize     = 64 << 10
-	sequentialSize = 1 << 20 // of a file that is read from start to end; holds most members whole
+	sequentialSize = 1 << 20 // buffer size for a file that is read from start to end; most members fit
 
 	// maxDictionary limits the dictionary in the first frame of a .warc.zst file.
 	maxDictionary = 16 << 20
 
-	// maxWindow limits the window of a zstd frame: zstd --ultra --long=27 asks for this much.
+	// maxWindow limits the window of a zstd frame: zstd --ultra --long=27 uses this size.
 	maxWindow = 128 << 20
 
-	// maxRewind limits how many bytes of a file are read twice, to find records inside a
-	// record whose Content-Length is too large. Without it, the time for a file of nothing but
-	// such records would be quadratic.
+	// maxRewind limits how many bytes of a file are read a second time to find records inside
+	// a record whose Content-Length is too large. Without this limit, the time for a file that
+	// consists of such records would be quadratic.
 	maxRewind = 1 << 30
 )
 
 const (
 	zstdMagic     = 0xFD2FB528
-	zstdSkippable = 0x184D2A50 // to 0x184D2A5F
+	zstdSkippable = 0x184D2A50 // first of the magic numbers up to 0x184D2A5F
 	zstdDict      = 0x184D2A5D // skippable frame that holds a dictionary
 )
 
 var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 
-// A counter counts the bytes read through it. It repeats the first error of r, which
-// bufio.Reader.Peek drops.
+// A counter counts the bytes read through it. After the first error of r, it returns this error
+// again, because bufio.Reader.Peek drops it.
 type counter struct {
 	r   io.Reader
 	n   int64
@@ -64,10 +64,10 @@ func (c *counter) Read(p []byte) (int, error) {
 }
 
 // members decompresses a file one gzip member or zstd frame at a time. Read returns io.EOF
-// at the end of each; next opens the one after it. Below, "member" also means a frame.
+// at the end of a member; next opens the next member. Below, "member" also means a frame.
 type members struct {
 	src       counter
-	in        *bufio.Reader // of src
+	in        *bufio.Reader // reads from src
 	format    format
 	dialect   dialect
 	streaming bool  // do not decompress whole gzip members at once
@@ -77,7 +77,7 @@ type members struct {
 	failed    error // why the current member could not be read to its end
 
 	seeker  io.Seeker // nil if src cannot seek
-	rewinds int64     // bytes read again so far
+	rewinds int64     // number of bytes that were read again so far
 
 	gz    gunzip
 	probe *probe
@@ -139,9 +139,9 @@ func isFrame(head []byte) bool {
 // pos returns the offset in the file of the next byte to be consumed.
 func (m *members) pos() int64 { return m.base + m.src.n - int64(m.in.Buffered()) }
 
-// next opens the next member. If there is none where one should begin, it returns a
-// *FormatError, and the next call continues at the next member found. At the end of the
-// file it returns io.EOF.
+// next opens the next member. If no member begins at the current position, it returns a
+// *FormatError, and moves to the next position where a member begins. At the end of the file
+// it returns io.EOF.
 func (m *members) next() error {
 	m.open = false
 	for {
@@ -170,8 +170,8 @@ func (m *members) next() error {
 	}
 }
 
-// resync moves to the next member that begins after the first byte of a broken one. The claimed
-// extent of the broken member may cover others, so they are searched for inside it too.
+// resync moves to the next member that begins after the first byte of a broken member. It also
+// searches inside the extent that the broken member claims, because other members may be there.
 func (m *members) resync() error {
 	if m.pos() == m.start {
 		m.in.Discard(1)
@@ -183,8 +183,8 @@ func (m *members) resync() error {
 	return nil
 }
 
-// rewind moves back to an offset of the file, if the file can seek and not too much has
-// been read twice.
+// rewind moves back to an offset of the file. It does nothing if the file cannot seek or maxRewind
+// would be exceeded.
 func (m *members) rewind(offset int64) {
 	again := m.pos() - offset
 	if m.seeker == nil || again <= 0 || m.rewinds+again > maxRewind {
@@ -226,8 +226,8 @@ func (m *members) begin(head []byte) (err error) {
 	}
 }
 
-// Read reads the current member. An error that ends it early is kept in m.failed, and
-// reported as io.EOF.
+// Read reads the current member. If an error ends the member early, Read stores it in m.failed
+// and returns io.EOF.
 func (m *members) Read(p []byte) (n int, err error) {
 	if !m.open {
 		return 0, io.EOF
@@ -260,7 +260,7 @@ func noEOF(err error) error {
 
 // seek moves to the next position where a member can begin, or to the end of the file.
 func (m *members) seek() error {
-	const window = 4 << 10 // enough of a member to see whether it holds a record
+	const window = 4 << 10 // enough bytes of a member to detect whether it begins with a record
 	magic := gzipMagic
 	if m.format == zstded {
 		magic = []byte{0x28, 0xB5, 0x2F, 0xFD}
@@ -287,7 +287,7 @@ func (m *members) seek() error {
 // plausible reports whether b begins a member that begins with a record.
 func (m *members) plausible(b []byte) bool {
 	if m.format != gzipped {
-		return true // its magic number is long enough
+		return true // the magic number of zstd is long enough to be certain
 	}
 	if m.probe == nil {
 		m.probe = &probe{in: bufio.NewReader(nil)}
@@ -318,8 +318,8 @@ func (p *probe) read(member []byte, limit int) int {
 	return n
 }
 
-// skippable skips a frame without data, and reports whether there was one. It keeps the
-// dictionary that the first frame may hold.
+// skippable skips a frame without data, and reports whether there was one. If the first frame
+// holds a dictionary, skippable keeps it.
 func (m *members) skippable(head []byte) (bool, error) {
 	if len(head) < 4 {
 		return false, nil
@@ -370,8 +370,8 @@ func (m *members) readDict(size int64) error {
 type frame struct {
 	in       *bufio.Reader
 	state    frameState
-	left     int64 // bytes of the current part
-	checksum bool  // a checksum ends the frame
+	left     int64 // number of bytes of the current part that are left
+	checksum bool  // the frame ends with a checksum
 }
 
 type frameState int
@@ -394,8 +394,8 @@ func (f *frame) Read(p []byte) (int, error) {
 	return n, noEOF(err)
 }
 
-// advance determines the length of the next part. It only peeks at the bytes, which are
-// part of what Read returns.
+// advance determines the length of the next part. It does not consume any bytes, because Read
+// must return them.
 func (f *frame) advance() error {
 	switch f.state {
 	case frameHeader:

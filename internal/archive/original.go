@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxRevisits limits chains of revisits of revisits. They are not allowed, but exist.
+	// maxRevisits limits chains of revisits of revisits. Such chains are not allowed, but occur.
 	maxRevisits = 5
 
 	// maxIdentified limits how many records can be found by their identifiers, in about 80 MiB
@@ -33,9 +33,9 @@ func newReferral(c Capture, rec *Record) referral {
 	return referral{c, unbracket(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Refers-To")}
 }
 
-// Original returns the newest capture of a canonical URL with a payload of that digest, or if
-// the digest is empty, with a status of 2xx. It is never a revisit, so that revisits can refer
-// to it.
+// Original returns the newest capture of a canonical URL whose payload has that digest. If digest
+// is empty, it returns the newest capture with a status of 2xx. It never returns a revisit, so that
+// revisits can refer to the result.
 func (r *Replay) Original(url, digest string) (Capture, bool) {
 	return r.confirmed(func() (Capture, bool) {
 		for _, c := range r.lookup(url, Pick{}) {
@@ -47,8 +47,8 @@ func (r *Replay) Original(url, digest string) (Capture, bool) {
 	})
 }
 
-// confirmed returns the capture that choose returns. If its record is not as the index says,
-// choose is called again, with the index that was built again.
+// confirmed returns the capture that choose returns. If the record of the capture differs from the
+// index, the index is rebuilt, and confirmed calls choose again.
 func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
 	err := r.retry(func() error {
 		if c, ok = choose(); !ok {
@@ -59,10 +59,10 @@ func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
 	return c, ok && !errors.Is(err, errOtherRecord)
 }
 
-// original finds the original of a revisit. It is, in this order: the capture with the URL and
-// date in the reference, unless its payload differs; a capture of that URL, or of the URL of the
-// revisit, with the same payload; the record with the identifier in the reference. Indexes do
-// not contain identifiers.
+// original finds the original of a revisit. It returns the first of these that exists: the capture
+// with the URL and date in the reference, if its payload does not differ; a capture with the same
+// payload, of that URL or of the URL of the revisit; the record with the identifier in the
+// reference, for which the archives are read, because indexes do not contain identifiers.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	c, ok := r.indexedOriginal(ref)
 	if !ok {
@@ -82,7 +82,7 @@ func (ref *referral) urls() []string {
 	return []string{ref.URL}
 }
 
-// indexedOriginal is original without a comparison of the index with the archive.
+// indexedOriginal is like original, but does not compare the index with the archive.
 func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 	urls := ref.urls()
 	timestamp := ""
@@ -102,7 +102,7 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 			case named && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest)):
 				return c, true
 			case sameDigest(c.Digest, ref.Digest) && (same == nil || same.Timestamp > ref.Timestamp):
-				same = &c // the newest that is not newer than the revisit, if possible
+				same = &c // prefer the newest capture that is not newer than the revisit
 			}
 		}
 		if same != nil {
@@ -124,12 +124,12 @@ func (c *Capture) is(d *Capture) bool {
 	return c.archive == d.archive && c.source == d.source && c.Offset == d.Offset && c.Skip == d.Skip
 }
 
-// sameDigest reports whether two digests are known and equal, regardless of their notation.
+// sameDigest reports whether two digests are known and equal. Their notations may differ.
 func sameDigest(a, b string) bool {
 	return a != "" && b != "" && (a == b || plainDigest(a) == plainDigest(b))
 }
 
-// sameKind reports whether two digests are known and of the same algorithm.
+// sameKind reports whether two digests are known and have the same algorithm.
 func sameKind(a, b string) bool {
 	kindA, _, _ := strings.Cut(plainDigest(a), ":")
 	kindB, _, _ := strings.Cut(plainDigest(b), ":")
@@ -155,21 +155,21 @@ func plainDigest(s string) string {
 	return kind + ":" + text
 }
 
-// records finds records by their identifiers. It is needed for few archives, and built by
-// reading them all once.
+// records finds records by their identifiers. Few archives require it. It is built by reading all
+// archives once.
 type records struct {
 	seed   maphash.Seed
 	places []spot // sorted by hash
 }
 
 type spot struct {
-	hash            uint64 // of the identifier
+	hash            uint64 // hash of the identifier
 	archive, source int32
 	offset, skip    int64
 }
 
-// identify collects the records of all archives. Records that cannot be read are left out, as
-// in indexes.
+// identify collects the records of all archives. It omits records that cannot be read, as indexes
+// do.
 func (r *Replay) identify() *records {
 	all := &records{seed: maphash.MakeSeed()}
 	var in Reader
@@ -213,7 +213,7 @@ func (all *records) find(r *Replay, id string) (Capture, bool) {
 		}
 		b := indexer{name: a.sources[p.source].name}
 		if e, err := b.entry(rec); e != nil && err == nil {
-			rec.Close() // its faults were reported when it was indexed
+			rec.Close() // faults were reported when the archive was indexed
 			e.Length = rec.Length
 			e.archive, e.source = int(p.archive), int(p.source)
 			return e.indexed(), true

@@ -29,9 +29,9 @@ const (
 	waczVersion = "1.1.1"
 
 	// An index of at most maxPlainIndex captures is packed as plain text, which all readers
-	// search correctly. A larger one is split into compressed blocks of indexBlock lines, which
+	// search correctly. A larger index is split into compressed blocks of indexBlock lines, which
 	// readers load when needed. Readers compute the key of a block in slightly different ways
-	// (whether "/a/" ends in a slash), so they may search in the wrong block.
+	// (whether "/a/" ends in a slash), so they may search the wrong block.
 	maxPlainIndex = 20_000
 	indexBlock    = 3_000
 )
@@ -42,11 +42,11 @@ type PackOptions struct {
 	Software string
 
 	// Created is the creation time in the description. Zero means the time of the newest
-	// capture, so that the same archives make the same package.
+	// capture, so that the same archives result in the same package.
 	Created time.Time
 
 	// Temp is the directory for temporary files, which are as large as the archives that must
-	// be recompressed. Empty means that of the system.
+	// be recompressed. Empty means the system's temporary directory.
 	Temp string
 
 	// Report, if not nil, is called for each fault of an archive.
@@ -57,7 +57,7 @@ type PackOptions struct {
 type PackedPage struct {
 	ID         string             `json:"id"` // computed from URL and Time if empty
 	URL        string             `json:"url"`
-	Time       string             `json:"ts"` // RFC 3339, time of the capture
+	Time       string             `json:"ts"` // time of the capture, RFC 3339
 	Title      string             `json:"title,omitempty"`
 	Score      *float64           `json:"score,omitempty"`
 	Scores     map[string]float64 `json:"scores,omitempty"`
@@ -76,13 +76,13 @@ type Packer struct {
 	options  PackOptions
 	zip      *ziparchive.Writer
 	out      *countingWriter
-	names    map[string]bool // of archives
+	names    map[string]bool // names of archives
 	lines    sorter
 	captures int64
-	newest   string // timestamp
+	newest   string // timestamp of the newest capture
 	pages    spool
 	listed   map[pageKey]listedPage
-	read     int64 // number of records
+	read     int64 // number of records that were read
 	files    []resource
 	scratch  []byte
 }
@@ -131,8 +131,8 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Archive packs a volume. If each record has its own gzip member, as readers require, the
-// volume is copied; otherwise its records are recompressed. A pipe is first saved to a
+// Archive packs a volume. Readers require that each record has its own gzip member. If this is so,
+// Archive copies the volume; otherwise it recompresses the records. It first saves a pipe to a
 // temporary file.
 func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	data, ok := v.Data.(*io.SectionReader)
@@ -170,8 +170,8 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	return p.store(ctx, "archive/"+name, data)
 }
 
-// Records packs the records of a volume that keep selects (all if it is nil), each in its own
-// gzip member. Truncated records are left out.
+// Records packs the records of a volume that keep selects (all records if keep is nil), each in its
+// own gzip member. It omits truncated records.
 func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool) error {
 	packed := spool{dir: p.options.Temp}
 	defer packed.Close()
@@ -236,15 +236,15 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// onlyReader hides other methods of a reader, so that io.CopyBuffer uses the buffer.
+// onlyReader hides all other methods of a reader, so that io.CopyBuffer uses the buffer.
 type onlyReader struct{ io.Reader }
 
-// writeRecord writes a record with the header of rec and another block. The missing fields of
-// an ARC record are added.
+// writeRecord writes a record with the header of rec and another block. It adds fields that an ARC
+// record does not have.
 func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error {
 	b := []byte(warcVersion)
 	if rec.Version == "ARC" {
-		id := madeID(nil, "%d %s %s", rec.Offset, rec.TargetURI(), rec.Header.Get("WARC-Date"))
+		id := derivedID(nil, "%d %s %s", rec.Offset, rec.TargetURI(), rec.Header.Get("WARC-Date"))
 		b = appendField(b, "WARC-Record-ID", id)
 	} else {
 		b = append(append(b[:0], "WARC/"+rec.Version...), '\r', '\n')
@@ -265,9 +265,9 @@ func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error 
 	return err
 }
 
-// madeID returns an identifier that is derived from the arguments, and differs from those in
-// known.
-func madeID(known map[uint64]struct{}, format string, args ...any) string {
+// derivedID returns an identifier that is computed from the arguments, and differs from all identifiers
+// in known.
+func derivedID(known map[uint64]struct{}, format string, args ...any) string {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(fmt.Appendf(nil, format, args...), " %d", n))
 		made := uuid(sum[:len(uuid{})])
@@ -280,7 +280,7 @@ func madeID(known map[uint64]struct{}, format string, args ...any) string {
 	}
 }
 
-// name returns the name of an archive in the package. It is unique, and has only characters
+// name returns the name of an archive in the package. The name is unique, and contains only characters
 // that all readers accept.
 func (p *Packer) name(base string) string {
 	base = strings.TrimSuffix(base[strings.LastIndexByte(base, '/')+1:], openSuffix)
@@ -314,8 +314,8 @@ func (p *Packer) count(found indexed) {
 	p.newest = max(p.newest, found.newest)
 }
 
-// index adds the index lines of a volume. With copied set it returns errShared for an ARC
-// record, and for a record that shares its gzip member.
+// index adds the index lines of a volume. If copied is true, it returns errShared for an ARC record,
+// and for a record that shares its gzip member.
 func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool, add func([]byte) error) (found indexed, err error) {
 	b := indexer{name: name, add: add, meta: &found.Meta}
 	for rec, err := range v.Records() {
@@ -366,8 +366,8 @@ func (p *Packer) take(lines *spool) error {
 	}
 }
 
-// Page adds a page to the list. Of several pages with the same ID, the first with the best
-// score is listed. Each page takes about 70 bytes of memory.
+// Page adds a page to the list. If several pages have the same ID, the first with the best score is
+// listed. Each page uses about 70 bytes of memory.
 func (p *Packer) Page(page PackedPage) error {
 	if page.ID == "" {
 		sum := sha256.Sum256([]byte(page.URL + " " + page.Time))
@@ -393,11 +393,11 @@ type pageKey [16]byte
 
 // A listedPage is the line of a page in the list.
 type listedPage struct {
-	at, length int64 // in the spool, which also holds replaced lines
+	at, length int64 // position in the spool, which also contains replaced lines
 	score      float64
 }
 
-// writeListed writes the lines that were not replaced, in their order.
+// writeListed writes the lines that were not replaced, in the order in which they were added.
 func (p *Packer) writeListed(w io.Writer) error {
 	lines := slices.SortedFunc(maps.Values(p.listed), func(a, b listedPage) int { return cmp.Compare(a.at, b.at) })
 	for _, line := range lines {
@@ -415,8 +415,8 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// create starts a file of the package. All files have the oldest time that a zip file can
-// express.
+// create starts a file of the package. All files get the earliest time that a zip file can
+// represent.
 func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
 	w, err := p.zip.CreateHeader(&ziparchive.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 	sum := sha256.New()
@@ -450,7 +450,7 @@ func (p *Packer) store(ctx context.Context, path string, src io.Reader) error {
 	return err
 }
 
-// onlyWriter hides other methods of a writer, so that io.CopyBuffer uses the buffer.
+// onlyWriter hides all other methods of a writer, so that io.CopyBuffer uses the buffer.
 type onlyWriter struct{ io.Writer }
 
 // Close writes the index, the list of pages and the description, and removes temporary files.
@@ -489,7 +489,7 @@ func (p *Packer) writeIndex() error {
 	}
 	b := blocks{w: e, dir: spool{dir: p.options.Temp}}
 	defer b.dir.Close()
-	fmt.Fprintf(&b.dir, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": %q}\n", indexName) // short enough for memory: cannot fail
+	fmt.Fprintf(&b.dir, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": %q}\n", indexName) // cannot fail: the line is short and stays in memory
 	if err := cmp.Or(p.lines.write(&b), b.flush()); err != nil {
 		return err
 	}
@@ -507,7 +507,7 @@ func (p *Packer) writeIndex() error {
 type blocks struct {
 	w      io.Writer
 	dir    spool
-	first  []byte // key and timestamp of the block
+	first  []byte // key and timestamp of the first line of the block
 	lines  int
 	buf    bytes.Buffer // the block
 	packed bytes.Buffer

@@ -24,7 +24,7 @@ const (
 	openSuffix = ".open"
 )
 
-// hostPart returns host with all characters replaced that do not belong into a file name.
+// hostPart returns host with all characters replaced that are not suitable for a file name.
 func hostPart(host string) string {
 	host = strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
@@ -37,13 +37,13 @@ func hostPart(host string) string {
 
 // A part is a file of a writer.
 type part struct {
-	name   string // without directory and openSuffix
+	name   string // name without directory and openSuffix
 	serial int
 	open   bool
 }
 
-// parts returns the files with the prefix, the newest last. If a file exists with and without
-// openSuffix, the open one comes last.
+// parts returns the files with the prefix, the newest last. If a file exists both with and without
+// openSuffix, the open file comes last.
 func (w *Writer) parts() ([]part, error) {
 	dir, base := filepath.Split(w.options.Prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -123,16 +123,16 @@ func (w *Writer) isBelowMaxSize(p part) bool {
 	return err == nil && info.Size() < w.options.MaxSize
 }
 
-// errForeign is returned for a file that no writer of this kind has left: it does not begin with what
-// belongs to its name.
+// errForeign is returned for a file that was not written by such a writer: its content does not begin
+// as its name requires.
 var errForeign = errors.New("its content does not fit its name")
 
 // errCut is returned for a closed file whose end is truncated.
 var errCut = errors.New("the end of a closed file is not whole")
 
 // claim opens and locks an existing file, renames it to its open name and cuts off a truncated
-// end. It does not change a closed file with a truncated end, and returns errCut: the file was
-// damaged after it was closed, and its user may want to repair it.
+// end. If a closed file has a truncated end, claim returns errCut and does not change the file: it
+// was damaged after it was closed, and the user may want to repair it.
 func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	name := w.path(p.name)
 	if p.open {
@@ -173,8 +173,8 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	return f, size, os.Rename(name, name+openSuffix)
 }
 
-// markEvery is the interval of checkpoints in bytes, so that only the tail of an abandoned file is
-// verified. The checkpoint of a closed file is its last exchange.
+// markEvery is the interval of checkpoints in bytes. Because of checkpoints, only the tail of an
+// abandoned file must be verified. The checkpoint of a closed file is its last exchange.
 const markEvery = 16 << 20
 
 // markKey returns the key of the last checkpoint of a file.
@@ -198,8 +198,8 @@ func (w *Writer) wholeMembers(f *os.File, name string) (int64, error) {
 	return wholeMembers(io.NewSectionReader(f, 0, info.Size()))
 }
 
-// wholeMembers returns the offset of the end of the last complete record. Faults before that do
-// not matter.
+// wholeMembers returns the offset of the end of the last complete record. It ignores faults before
+// that offset.
 func wholeMembers(file io.ReadSeeker) (int64, error) {
 	r, err := NewReader(file)
 	if err != nil {
@@ -211,8 +211,8 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 		if err == nil {
 			err = rec.Close()
 		}
-		// The file ends, perhaps within a member. What looks like a record in such a member may
-		// be payload: the fetched document may itself be a WARC file.
+		// The file ends, perhaps within a member. Something in such a member that looks like a
+		// record may be payload, because the fetched document may itself be a WARC file.
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			return size, nil
 		}
@@ -224,13 +224,13 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 	}
 }
 
-// fitsName reports whether a file is empty or begins as one with its name does: with a gzip member or a
-// zstd frame.
+// fitsName reports whether a file is empty, or begins as its name requires: with a gzip member or a zstd
+// frame.
 func fitsName(f *os.File, name string) bool {
 	var first [4]byte
 	n, err := f.ReadAt(first[:], 0)
 	if err != nil && err != io.EOF {
-		return true // who reads it next tells
+		return true // the next reader of the file reports the error
 	}
 	magic := []byte{0x1f, 0x8b}
 	if strings.HasSuffix(name, zstdSuffix) {
@@ -251,14 +251,14 @@ func (w *Writer) create(serial int) error {
 		if err != nil {
 			return err
 		}
-		// First the lock, then the check: another writer may have closed a file of this name,
-		// and a third may have reopened it under the name just taken.
+		// Check after locking: another writer may have closed a file of this name meanwhile, and
+		// a third writer may have reopened it under the name of the new file.
 		err = lock.Try(f, true)
 		closed := checkFree(w.path(name)) != nil
 		if err != nil || closed || !isAt(f, path) {
-			f.Close() // it stays empty, and the next writer removes it
+			f.Close() // the file stays empty, and the next writer removes it
 			if err == nil || errors.Is(err, lock.ErrHeld) {
-				continue // another writer has taken it for abandoned
+				continue // another writer has claimed the new file as abandoned
 			}
 			return err
 		}
@@ -267,8 +267,8 @@ func (w *Writer) create(serial int) error {
 	}
 }
 
-// begin writes a warcinfo record at the start of a file, or at the point from which other
-// settings apply. A file that stays without records is removed.
+// begin writes a warcinfo record at the start of a file, or where records with other settings
+// begin. A file to which no records are written is removed.
 func (w *Writer) begin() error {
 	w.sum, w.mark, w.last = nameSum(w.name), w.size, 0
 	w.files.Store(w.sum, w.name)
@@ -340,7 +340,7 @@ func (w *Writer) rotate() error {
 	return err
 }
 
-// Finished returns the paths of the files to which nothing is appended any more: those that are closed and
+// Finished returns the paths of the files to which nothing will be appended: the closed files that are
 // older than the file of w. The oldest comes first.
 func (w *Writer) Finished() (paths []string, err error) {
 	w.mu.Lock()
@@ -367,7 +367,7 @@ func (w *Writer) finish(f *os.File, name string, size int64) error {
 		err = os.Rename(open, w.path(name))
 	}
 	if err == nil {
-		os.Remove(open + indexSuffix) // left by a reader of the open file
+		os.Remove(open + indexSuffix) // a reader of the open file may have written an index
 	}
 	if e := f.Close(); err == nil {
 		err = e

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// A Pick selects one of several captures of a URL: the newest, which is the zero value, the
-// first, or the nearest to a date. A date of fewer than 14 digits is a period, as 2024 is a
-// year: captures within it have the distance zero. Of captures with the same distance the
-// newest is picked.
+// A Pick selects one of several captures of a URL: the newest (the zero value), the first, or the
+// nearest to a date. A date of fewer than 14 digits is a period; for example, 2024 is a year.
+// Captures within the period have the distance zero. Among captures with the same distance, the
+// newest is selected.
 type Pick struct {
 	text     string
 	first    bool
-	from, to time.Time // a period, if from is not zero
+	from, to time.Time // period; there is none if from is zero
 }
 
 // ParsePick parses "newest", "first", or a date: 4, 6, 8, 10, 12 or 14 digits in UTC, as in

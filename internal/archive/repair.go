@@ -27,7 +27,7 @@ type RepairOptions struct {
 	File string // name of the archive in repairs
 
 	// Temp is the directory for temporary files, which can be as large as the largest
-	// decompressed gzip member or zstd frame. Empty means that of the system.
+	// decompressed gzip member or zstd frame. Empty means the system's temporary directory.
 	Temp string
 
 	// Report, if not nil, is called for each repair.
@@ -37,8 +37,8 @@ type RepairOptions struct {
 // A Repair is one change to an archive.
 type Repair struct {
 	File   string `json:"filename"`
-	Offset int64  `json:"offset"` // in the original
-	Kind   string `json:"kind"`   // of the fault, as in a [Finding]
+	Offset int64  `json:"offset"` // offset in the original
+	Kind   string `json:"kind"`   // kind of the fault, as in a [Finding]
 	ID     string `json:"record_id,omitempty"`
 	Detail string `json:"detail"`
 }
@@ -50,22 +50,22 @@ func (r Repair) String() string {
 
 // Repaired counts the records of a repaired archive.
 type Repaired struct {
-	Whole   int64 // copied byte for byte
-	Mended  int64 // with changed fields, or a changed end
+	Whole   int64 // records that were copied byte for byte
+	Mended  int64 // records with changed fields or a changed end
 	LeftOut int64
-	Repairs int64 // 0 if there were no faults
+	Repairs int64 // number of repairs; 0 if there were no faults
 }
 
 // RepairFile writes a repaired copy of a WARC file, compressed like the original.
 //
 // Complete records are copied byte for byte, with their compression. A wrong length is
-// corrected if the right one is known from a digest or from the next record. Records that
-// share a gzip member or zstd frame get one each. Wrong digests are removed; identifiers that
-// are missing or not unique are replaced. The copy does not contain data that is not part of a
-// record, truncated records, and records without type or date.
+// corrected if a digest or the next record determines the correct length. Records that share a
+// gzip member or zstd frame get separate members or frames. Wrong digests are removed; identifiers
+// that are missing or not unique are replaced. The copy omits data that is not part of a record,
+// truncated records, and records without type or date.
 //
-// A [Verifier] finds no faults in the copy, and repairing the copy changes nothing. The error
-// is [ErrNotWARC] if there is no record.
+// A [Verifier] finds no faults in the copy, and repairing the copy changes nothing. RepairFile
+// returns [ErrNotWARC] if there is no record.
 func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) (Repaired, error) {
 	return newRepairer(ctx, w, src, size, o).run()
 }
@@ -87,7 +87,7 @@ func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, 
 
 // RepairInPlace repairs the archive at path, and keeps the original beside it with the suffix
 // .bak if there was a fault. An abandoned file that is still named .open is renamed, which
-// counts as a repair. The error is lock.ErrHeld if the file is being written.
+// is counted as a repair. RepairInPlace returns lock.ErrHeld if the file is being written.
 func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaired, err error) {
 	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
@@ -130,7 +130,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 		err = atomicfile.SyncDir(filepath.Dir(name))
 	}
 	if err == nil && name != path {
-		os.Remove(path + indexSuffix) // the index of the old name
+		os.Remove(path + indexSuffix) // the index beside the old name
 		n.Repairs++
 		if o.Report != nil {
 			o.Report(Repair{File: o.File, Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
@@ -139,7 +139,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 	return n, err
 }
 
-// checkFree returns an error if there is a file of that name.
+// checkFree returns an error if a file with that name exists.
 func checkFree(name string) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s exists (hint: move it elsewhere)", name)
@@ -161,7 +161,7 @@ func isSame(a, b string) bool {
 // there is a file at path or at name, if the file system has hard links.
 func replace(path, repaired, name string) error {
 	backup := path + ".bak"
-	if !isSame(path, backup) { // as after a crash at this point
+	if !isSame(path, backup) { // they are the same after a crash at this point
 		if err := checkFree(backup); err != nil {
 			return err
 		}
@@ -189,17 +189,17 @@ type repairer struct {
 	size    int64
 	out     *bufio.Writer
 	format  format
-	file    Reader // of members, not of records
-	spool   spool  // the content of a member
+	file    Reader // reads members, not records
+	spool   spool  // content of a member
 	gz      *gzip.Writer
 	zs      *zstd.Encoder
 	headers Reader
 	check   checker
-	seen    map[uint64]struct{} // identifiers
+	seen    map[uint64]struct{} // hashes of the identifiers of earlier records
 	checked int64               // length of the block in check
 	buf     []byte
-	window  []byte // of the data of a segment
-	budget  int64  // bytes that may still be read because of a claimed length
+	window  []byte // buffer for a part of a segment
+	budget  int64  // number of bytes that may still be read because of a claimed length
 }
 
 func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
@@ -209,7 +209,7 @@ func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
 	}
 }
 
-// leftOut reports bytes that are not in the copy.
+// leftOut reports bytes that the copy omits.
 func (r *repairer) leftOut(begin, end int64, why string) {
 	if end > begin {
 		r.report(begin, KindFormat, "", "left out %d bytes: %s", end-begin, why)
@@ -248,7 +248,7 @@ func (r *repairer) repair() error {
 	} else if at < r.size {
 		return g.split()
 	}
-	// It may be a gzip file whose start is lost.
+	// The file may be a gzip file whose start is lost.
 	if _, err := whole.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (r *repairer) repair() error {
 // members repairs a compressed file.
 func (r *repairer) members() error {
 	m := &r.file.m
-	end := int64(0) // offset in the file before which everything is done
+	end := int64(0) // offset in the file up to which all data has been handled
 	for {
 		if !r.file.started {
 			err := r.file.enter()
@@ -319,15 +319,15 @@ type segment struct {
 	size       int64
 	compressed bool
 	base       int64 // offset of the member in the file; 0 if the file is not compressed
-	end        int64 // of the last member in the file
-	torn       error // why the member could not be decompressed to its end
+	end        int64 // offset in the file of the end of the last member
+	torn       error // why the member could not be decompressed to its end; nil if it could
 	spread     bool  // the segment has several members
 
 	at int64 // position of the window in data
 
 	pieces   int   // number of records
-	first    piece // of a member, not written until it is known whether there are others
-	complete bool  // nothing was left out
+	first    piece // first record of a member; written when it is known whether others follow
+	complete bool  // no data was omitted
 }
 
 // more appends the content of the open member.
@@ -339,14 +339,14 @@ func (g *segment) more() error {
 	return err
 }
 
-// appendNextMember appends the next member unless it begins with a record. It reports whether
-// it did.
+// appendNextMember appends the next member unless that begins with a record. It reports whether
+// it appended the member.
 func (g *segment) appendNextMember() (bool, error) {
 	if !g.compressed || g.file.started {
 		return false, nil
 	}
 	g.file.m.dialect = warc // a block may contain lines that look like ARC records
-	more := g.file.continues()
+	more := g.file.openContinuation()
 	g.file.m.dialect = undecided
 	if !more {
 		return false, nil
@@ -355,8 +355,8 @@ func (g *segment) appendNextMember() (bool, error) {
 	return true, g.more()
 }
 
-// finish writes the first record if it is the only one, and finds the next member. It returns
-// the offset in the file before which everything is done.
+// finish writes the first record if that is the only one, and finds the next member. It returns
+// the offset in the file up to which all data has been handled.
 func (g *segment) finish() (end int64, err error) {
 	switch {
 	case g.pieces == 1 && g.complete && g.first.exact && !g.spread && g.torn == nil:
@@ -380,7 +380,7 @@ func (g *segment) finish() (end int64, err error) {
 	if g.torn == nil {
 		return g.end, nil
 	}
-	g.file.broken()
+	g.file.skipBroken()
 	end = g.file.m.pos()
 	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, except for its complete records: %v", end-g.base, g.torn)
 	return end, g.file.finished
@@ -389,27 +389,28 @@ func (g *segment) finish() (end int64, err error) {
 // versionLen is the length of a version.
 const versionLen = len("WARC/1.1")
 
-// peek returns n bytes at an offset, or fewer at the end of the segment. They are valid until
+// peek returns n bytes at an offset, or fewer at the end of the segment. The bytes are valid until
 // the next call.
 func (g *segment) peek(off int64, n int) []byte {
 	b := g.view(off, n)
 	return b[:min(n, len(b))]
 }
 
-// view returns the buffered bytes from an offset on, at least n of them unless the segment
-// ends before.
+// view returns the buffered bytes from an offset on. There are at least n bytes, or fewer at the end
+// of the segment.
 func (g *segment) view(off int64, n int) []byte {
 	have := int64(len(g.window))
 	if off < g.at || off+int64(n) > g.at+have && g.at+have < g.size || off > g.at+have {
-		k, _ := g.data.ReadAt(g.window[:min(int64(cap(g.window)), max(g.size-off, 0))], off) // an error comes back when the record is copied
+		k, _ := g.data.ReadAt(g.window[:min(int64(cap(g.window)), max(g.size-off, 0))], off) // copying the record will return the error again
 		g.window, g.at = g.window[:k], off
 	}
 	return g.window[off-g.at:]
 }
 
 // boundary returns the first position at or after from where a record seems to begin, or the
-// end of the segment. That is a version at the start of a line, or anywhere if a field of a
-// record follows, as in a file that was appended to after a truncated record.
+// end of the segment. A record begins with a version at the start of a line. The version may be
+// within a line if a field of a record follows; this occurs if a record was appended to a file that
+// ended in a truncated record.
 func (g *segment) boundary(from int64) (int64, error) {
 	const enough = len("WARC/1.1\r\nContent-")
 	lineStart := from == 0 || string(g.peek(from-1, 1)) == "\n" // at the beginning of b
@@ -423,7 +424,7 @@ func (g *segment) boundary(from int64) (int64, error) {
 		case i < 0:
 			i = max(len(b)-len("WARC/")+1, 1)
 		case i > 0 && len(b)-i < enough && at+int64(len(b)) < g.size:
-			// Look again when the whole line is in the window.
+			// Test again when the whole line is in the window.
 		case isVersion(b[i:]) && (i == 0 && lineStart || i > 0 && b[i-1] == '\n' || isAppended(b[i:])):
 			return at + int64(i), nil
 		default:
@@ -446,10 +447,10 @@ type piece struct {
 	pos, begin, length int64    // position of the header, and position and length of the block
 	drop               []string // fields to remove
 	add                []Field
-	exact              bool // can be copied unchanged
+	exact              bool // the record can be copied unchanged
 }
 
-// split writes the records of the segment, except for the first one of a member.
+// split writes the records of the segment, except for the first record of a member.
 func (g *segment) split() error {
 	g.complete = true
 	for pos := int64(0); ; {
@@ -480,7 +481,7 @@ func (g *segment) plainOffset(off int64) int64 {
 	return off
 }
 
-// skip leaves out the bytes from pos to next.
+// skip omits the bytes from pos to next, and reports this.
 func (g *segment) skip(pos, next int64, why string) {
 	switch {
 	case !g.compressed:
@@ -491,7 +492,7 @@ func (g *segment) skip(pos, next int64, why string) {
 	g.complete = false
 }
 
-// record writes or leaves out the record at pos, and returns the position of its end.
+// record writes or omits the record at pos, and returns the position of its end.
 func (g *segment) record(pos int64) (int64, error) {
 	if !isVersion(g.peek(pos, versionLen)) {
 		next, err := g.boundary(pos)
@@ -556,9 +557,9 @@ func (g *segment) header(pos, next int64) (*Record, error) {
 	return rec, err
 }
 
-// measure determines the length of the block at begin. It is the claimed length, if a digest
-// or the bytes behind the block agree; otherwise the block ends at the next record, if a
-// digest or two empty lines agree. ok is false if neither is known to be right.
+// measure determines the length of the block at begin. It returns the claimed length if a digest
+// or the bytes after the block confirm this length. Otherwise it returns the length up to the next
+// record, if a digest or two empty lines confirm that. ok is false if neither is confirmed.
 func (g *segment) measure(h Header, begin, claimed, next int64) (length int64, ok bool, err error) {
 	fits := claimed >= 0 && claimed <= g.size-begin
 	endsWell := fits && g.endsWell(begin+claimed)
@@ -602,9 +603,9 @@ func (g *segment) measure(h Header, begin, claimed, next int64) (length int64, o
 	return upTo, known, nil
 }
 
-// mayRead reports whether n bytes may be read because a record claims that length. Many
-// records can claim the same bytes: without a limit the time would be quadratic in the size
-// of the file.
+// mayRead reports whether n bytes may be read because a record claims this length. There is a
+// limit, because many records can claim the same bytes: without it, the time would be quadratic in
+// the size of the file.
 func (g *segment) mayRead(n int64) bool {
 	ok := g.budget >= n
 	if ok {
@@ -613,16 +614,16 @@ func (g *segment) mayRead(n int64) bool {
 	return ok
 }
 
-// endsWell reports whether two empty lines and then a record or the end of the segment follow
-// a block that ends at end.
+// endsWell reports whether a block that ends at end is followed by two empty lines, and then by a
+// record or the end of the segment.
 func (g *segment) endsWell(end int64) bool {
 	b := g.peek(end, len(blockEnd)+versionLen)
 	rest, ok := bytes.CutPrefix(b, []byte(blockEnd))
 	return ok && (isVersion(rest) || end+int64(len(blockEnd)) == g.size)
 }
 
-// endsInBlankLines reports whether nothing but a few empty lines is between the end of a
-// block and a record or the end of the segment.
+// endsInBlankLines reports whether there are only a few empty lines between the end of a block
+// and a record or the end of the segment.
 func (g *segment) endsInBlankLines(end int64) bool {
 	const maxEmpty = 64
 	b := g.peek(end, maxEmpty+versionLen)
@@ -630,9 +631,9 @@ func (g *segment) endsInBlankLines(end int64) bool {
 	return isVersion(rest) || len(rest) == 0 && end+int64(len(b)) == g.size
 }
 
-// lengthToNext returns the length of the block at begin, if it extends to the next record.
-// proper reports whether two empty lines are between them. Without these the length is known
-// only if a complete member ends there.
+// lengthToNext returns the length of the block at begin on the assumption that the block extends to
+// the next record. proper reports whether two empty lines are between them. Without two empty lines,
+// the length is known only if a complete member ends there.
 func (g *segment) lengthToNext(begin, next int64) (length int64, proper, known bool) {
 	whole := next < g.size || g.torn == nil
 	end := next - int64(len(blockEnd))
@@ -642,17 +643,17 @@ func (g *segment) lengthToNext(begin, next int64) (length int64, proper, known b
 	return next - begin, false, g.compressed && next == g.size && whole
 }
 
-// An agreement says whether the digests of a record agree with a length of its block.
+// An agreement is the result of comparing the digests of a record with a block of a given length.
 type agreement int
 
 const (
 	unclear   agreement = iota
-	confirmed           // a digest is right
-	denied              // all digests are wrong
+	confirmed           // at least one digest matches
+	denied              // no digest matches
 )
 
-// digests computes the digests of a block of the given length, and compares them with those
-// of the record. A payload digest without the chunks does not confirm a length: anything may
+// digests computes the digests of a block of the given length, and compares them with the digests
+// of the record. A payload digest without the chunks does not confirm a length, because any data may
 // follow the last chunk.
 func (g *segment) digests(h Header, begin, length int64) (agreement, error) {
 	g.check.reset(h)
@@ -674,9 +675,9 @@ func (g *segment) digests(h Header, begin, length int64) (agreement, error) {
 	return confirmed, nil
 }
 
-// mend writes a record without its faults, or leaves it out.
+// mend writes a record without its faults, or omits it.
 func (g *segment) mend(p piece, rec *Record, claimed int64) error {
-	if g.checked != p.length { // measure has tried several lengths
+	if g.checked != p.length { // measure has tried other lengths
 		if _, err := g.digests(rec.Header, p.begin, p.length); err != nil {
 			return err
 		}
@@ -711,8 +712,8 @@ func (g *segment) mend(p piece, rec *Record, claimed int64) error {
 		}
 	}
 	for _, f := range faults {
-		if f.field == recordID && !f.warning { // missing or not unique
-			id = madeID(g.seen, "%d %d %d", g.Whole+g.Mended, p.pos, p.length)
+		if f.field == recordID && !f.warning { // the identifier is missing or not unique
+			id = derivedID(g.seen, "%d %d %d", g.Whole+g.Mended, p.pos, p.length)
 			g.report(offset, f.kind, rec.ID(), "WARC-Record-ID is %s now", id)
 			set(recordID, id)
 		}
@@ -733,7 +734,7 @@ func (g *segment) mend(p piece, rec *Record, claimed int64) error {
 	return g.write(p)
 }
 
-// write writes a record, in a member of its own if the file is compressed.
+// write writes a record. If the file is compressed, the record gets its own member.
 func (g *segment) write(p piece) error {
 	if p.exact {
 		g.Whole++
@@ -760,7 +761,7 @@ func (g *segment) write(p piece) error {
 	return err
 }
 
-// member starts a member for size bytes of content. Close ends it.
+// member starts a member for size bytes of content. Close ends the member.
 func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 	switch r.format {
 	case gzipped:
@@ -782,7 +783,7 @@ func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 	return nopCloser{r.out}, nil
 }
 
-// nopCloser stands for a member in an uncompressed file.
+// nopCloser takes the place of a member in an uncompressed file.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }

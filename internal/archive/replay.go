@@ -24,7 +24,7 @@ const MaxRedirects = 10
 
 // A Hop is a redirect on the way to a page.
 type Hop struct {
-	URL        string // that redirected
+	URL        string // the URL that redirected
 	StatusCode int
 }
 
@@ -35,23 +35,23 @@ type Page struct {
 	Hops     []Hop  // redirects, in order
 	Time     time.Time
 	IP       string
-	Digest   string // of the payload, "sha1:…"; computed from Raw if the record has none
-	Filename string // of the archive, without directory; x.wacz/archive/y.warc.gz inside a WACZ
-	Offset   int64  // of the record in that file; for a revisit, of the revisit
-	Length   int64  // in the file; 0 if the record shares its member with others
+	Digest   string // digest of the payload, "sha1:…"; computed from Raw if the record has none
+	Filename string // name of the archive without directory; x.wacz/archive/y.warc.gz inside a WACZ
+	Offset   int64  // offset of the record (the revisit, if Revisit is set) in that file
+	Length   int64  // length of the record in the file; 0 if it shares its member with others
 	Revisit  bool   // the body comes from an earlier capture
 }
 
 // A Replay answers requests from several archives. It is safe for concurrent use.
 //
 // Only captures with exactly the same canonical URL answer a request. A fuzzy match, for
-// instance by the key of the index, would answer "/a" for "/A", or with the page of another
-// session: one page would get several URLs, which the archived site did not have. Variants that
-// the server treated alike are redirects in the archive.
+// instance by the key of the index, would return "/a" for "/A", or the page of another session.
+// Then one page would have several URLs that it did not have on the archived site. If the server
+// redirected variants of a URL to one page, the archive contains these redirects.
 //
-// Of several captures the newest is used, unless a [Pick] says otherwise; of those of the same
-// second, the last one in the file with the greatest name. The order in which the archives are
-// given has no influence. A redirect of a URL to itself is used only if there is nothing else.
+// If there are several captures, the newest is used, unless a [Pick] selects another. Among captures
+// of the same second, the last in the file with the greatest name is used. The order in which the
+// archives are given has no influence. A redirect of a URL to itself is used only if there is nothing else.
 type Replay struct {
 	limits   Limits
 	pick     Pick
@@ -63,7 +63,7 @@ type Replay struct {
 // archived is an archive of a Replay.
 type archived struct {
 	path    string
-	inner   string // the only file in a WACZ to use; empty: all
+	inner   string // the only file in a WACZ to use; empty: all files
 	file    *os.File
 	sources []source
 	*Index
@@ -74,7 +74,7 @@ type scratch struct {
 	reader  Reader
 	decoder Decoder
 	section io.SectionReader
-	head    []byte // the start of a block, to compare it with the index
+	head    []byte // start of a block, to compare the record with the index
 
 	reuse          bool   // reuse the buffers of a page for the next one
 	blockBuf, body []byte // the buffers
@@ -84,12 +84,12 @@ type scratch struct {
 type ReplayOptions struct {
 	Index  IndexOptions
 	Limits Limits
-	Pick   Pick // of several captures; the zero value picks the newest
+	Pick   Pick // selects one of several captures; the zero value selects the newest
 }
 
 // OpenReplay opens archives, and indexes them if necessary. A directory stands for all archives
-// in it, see [Files]. The error is [ErrNotWARC] for a named file that is not empty and has no
-// records, and for a directory of nothing but such files.
+// in it, see [Files]. OpenReplay returns [ErrNotWARC] if a named file is not empty but has no
+// records, or if all files of a directory are like that.
 func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 	paths, err := Files(names)
 	if err != nil {
@@ -156,8 +156,8 @@ func (a *archived) open() (err error) {
 	return nil
 }
 
-// source returns the index of the source with that name, or -1. The name of an archive does not
-// matter, so that it can be renamed with its index.
+// source returns the index of the source with that name, or -1. It ignores the name of the archive, so
+// that an archive can be renamed together with its index.
 func (a *archived) source(name string) int {
 	if len(a.sources) == 1 && !a.sources[0].inside {
 		return 0
@@ -198,8 +198,8 @@ func (r *Replay) Close() error {
 	return errors.Join(errs...)
 }
 
-// Has reports whether the archives have a capture of a canonical URL. If it is a redirect, its
-// target may be missing.
+// Has reports whether the archives have a capture of a canonical URL. If the capture is a redirect,
+// the target may be missing.
 func (r *Replay) Has(url string) bool {
 	for _, a := range r.archives {
 		if a.Has(url) && (a.inner == "" || len(r.candidates(url)) > 0) {
@@ -209,8 +209,8 @@ func (r *Replay) Has(url string) bool {
 	return false
 }
 
-// Lookup returns the captures of a canonical URL, with the one to use first. It compares the
-// index with the records of the captures.
+// Lookup returns the captures of a canonical URL. The first is the capture that Fetch would use.
+// Lookup compares the index with the records of the captures.
 func (r *Replay) Lookup(url string) []Capture {
 	var all []Capture
 	r.retry(func() error {
@@ -225,7 +225,7 @@ func (r *Replay) Lookup(url string) []Capture {
 	return all
 }
 
-// candidates is Lookup without the comparison.
+// candidates is like Lookup, but without the comparison.
 func (r *Replay) candidates(url string) []Capture {
 	return slices.DeleteFunc(r.lookup(url, r.pick), func(c Capture) bool {
 		a := r.archives[c.archive]
@@ -233,17 +233,17 @@ func (r *Replay) candidates(url string) []Capture {
 	})
 }
 
-// lookup returns the captures of a canonical URL in the order of pick. If only one file of a
-// WACZ is used, those of its other files are included: they may be the originals of revisits.
+// lookup returns the captures of a canonical URL in the order of pick. If only one file of a WACZ is
+// used, captures in its other files are included, because they may be originals of revisits.
 func (r *Replay) lookup(url string, pick Pick) []Capture {
 	var all []Capture
 	for i, a := range r.archives {
 		n := len(all)
 		all = a.Lookup(all, url)
 		if err := a.locate(all[n:], i); err != nil {
-			a.again(err)
+			a.rebuild(err)
 			all = a.Lookup(all[:n], url)
-			a.locate(all[n:], i) // what an archive that grows has got meanwhile has no source
+			a.locate(all[n:], i) // a file that was added to a growing archive meanwhile has no source
 		}
 	}
 	all = slices.DeleteFunc(all, func(c Capture) bool { return c.source < 0 })
@@ -251,7 +251,8 @@ func (r *Replay) lookup(url string, pick Pick) []Capture {
 	return all
 }
 
-// locate sets the sources of captures: -1, and an error, if the archive has no such place.
+// locate sets the sources of captures. If the archive does not contain the place of a capture, locate
+// sets the source to -1 and returns an error.
 func (a *archived) locate(captures []Capture, number int) (err error) {
 	for i := range captures {
 		c := &captures[i]
@@ -264,9 +265,8 @@ func (a *archived) locate(captures []Capture, number int) (err error) {
 	return err
 }
 
-// retry calls f until its error is not errOtherRecord. At each such error the index of an archive
-// has been built again, so that it happens at most once for each of them, unless an archive
-// changes while it is read.
+// retry calls f until its error is not errOtherRecord. At each such error the index of an archive has
+// been rebuilt, so there is at most one for each archive, unless an archive changes while it is read.
 func (r *Replay) retry(f func() error) error {
 	err := f()
 	for range r.archives {
@@ -278,10 +278,10 @@ func (r *Replay) retry(f func() error) error {
 	return err
 }
 
-// Fetch returns the page for a URL and follows redirects. The error is [ErrNotArchived],
-// [ErrRedirectLoop] or [ErrTooLarge], an error of weburl for a malformed URL, or that of a
-// broken archive. With the first three errors there is a page: URL and Hops are set, and with
-// ErrTooLarge also the Response, with a body cut at the limit.
+// Fetch returns the page for a URL, and follows redirects. It returns [ErrNotArchived],
+// [ErrRedirectLoop], [ErrTooLarge], an error of weburl for a malformed URL, or the error of reading
+// a broken archive. With the first three errors, it returns a page in which URL and Hops are set;
+// with ErrTooLarge, the page also has a Response, with a body cut at the limit.
 func (r *Replay) Fetch(address string) (*Page, error) {
 	url, err := weburl.Canonical(address)
 	if err != nil {
@@ -320,8 +320,8 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 	}
 }
 
-// confirm checks that the index describes the record of a capture as it is. The error is
-// errOtherRecord if it does not.
+// confirm checks that the index describes the record of a capture correctly. If not, it returns
+// errOtherRecord.
 func (r *Replay) confirm(c Capture) error {
 	s := r.take()
 	defer r.scratch.Put(s)
@@ -351,8 +351,8 @@ func (r *Replay) take() *scratch {
 	return s
 }
 
-// choose returns the capture to use: the first that does not redirect to its own URL. Servers
-// send such redirects until they get a cookie, and variants with the same canonical URL
+// choose returns the capture to use: the first that does not redirect to its own URL. Such redirects
+// occur if a server redirects until it receives a cookie, or if variants with the same canonical URL
 // ("/%7Ea" and "/~a") redirect to each other.
 func choose(captures []Capture) Capture {
 	for _, c := range captures {
@@ -363,8 +363,8 @@ func choose(captures []Capture) Capture {
 	return captures[0]
 }
 
-// Read reads and decodes a capture. A revisit gets the body of its original; if that is
-// missing, the error is [ErrNotArchived].
+// Read reads and decodes a capture. A revisit gets the body of its original; if the original is
+// missing, Read returns [ErrNotArchived].
 func (r *Replay) Read(c Capture) (*Page, error) {
 	s := r.take()
 	defer r.scratch.Put(s)
@@ -434,9 +434,9 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	return page, err
 }
 
-// record reads the header of the record of a capture. The error is errOtherRecord if it is not a
-// record of that URL and time: the index may belong to another archive of the same size and
-// modification time, or may have been forged.
+// record reads the header of the record of a capture. It returns errOtherRecord if the record has
+// another URL or time: the index may belong to another archive of the same size and modification
+// time, or may have been forged.
 func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	rec, err := a.at(s, c)
 	if _, fault := errors.AsType[*FormatError](err); fault || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -455,8 +455,8 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	return rec, nil
 }
 
-// check compares a record whose block was read with its capture, and closes it. If the block was
-// cut, the length of the record, and a digest that is not in its header, remain unchecked.
+// check compares a record whose block was read with its capture, and closes the record. If the block
+// was cut, check cannot compare the length of the record, nor a digest that is not in the header.
 func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 	head := block[:min(len(block), bufferSize)]
 	found, payload := describeCapture(rec, c.URL, head)
@@ -475,7 +475,7 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 	return a.compare(c, found)
 }
 
-// compare returns errOtherRecord unless a capture in the index is that found in the archive.
+// compare returns errOtherRecord if a capture in the index differs from the capture in the archive.
 func (a *archived) compare(c, found Capture) error {
 	found.Filename, found.archive, found.source = c.Filename, c.archive, c.source
 	if found.indexed() != c {
@@ -487,10 +487,10 @@ func (a *archived) compare(c, found Capture) error {
 // errOtherRecord is returned for a record that the index describes differently.
 var errOtherRecord = errors.New("the archive has changed, or its index is of another archive")
 
-// otherRecord builds the index again and returns errOtherRecord.
+// otherRecord rebuilds the index and returns errOtherRecord.
 func (a *archived) otherRecord(c Capture) error {
 	err := fmt.Errorf("%w: the record of %s at byte %d is not as the index says", errOtherRecord, c.URL, c.Offset)
-	a.again(err)
+	a.rebuild(err)
 	return fmt.Errorf("reading %s: %w (hint: try again when nothing changes it)", a.path, err)
 }
 
@@ -508,7 +508,7 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	s.reader.m.streaming = c.Length == 0 // other records share its member
+	s.reader.m.streaming = c.Length == 0 // the record shares its member with others
 	return s.reader.skip(c.Skip)
 }
 
@@ -532,7 +532,7 @@ func (r *Reader) skip(n int64) (*Record, error) {
 	return rec, nil
 }
 
-// newPage returns a page without response.
+// newPage returns a page without a response.
 func newPage(rec *Record, url, filename string) *Page {
 	return &Page{
 		URL:      url,
@@ -553,11 +553,11 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 	return s.decode(rec, block, cut)
 }
 
-// block reads the block of a record. If it is longer than the limit, it is cut.
+// block reads the block of a record, but not more than the limit.
 func (s *scratch) block(rec *Record) (block []byte, cut bool, err error) {
 	limit := s.decoder.Limits.body() + maxHeader
 	if s.reuse {
-		block = rec.inMemory()
+		block = rec.takeBlock()
 	}
 	if block == nil {
 		if block, cut, err = readAll(s.blockBuf, rec, rec.ContentLength, limit); err != nil {
@@ -570,8 +570,8 @@ func (s *scratch) block(rec *Record) (block []byte, cut bool, err error) {
 	return block, cut, nil
 }
 
-// decode returns the response in a record with that block. For a resource, which is only a body,
-// it makes a header.
+// decode returns the response in a record with the given block. A resource is only a body, so decode
+// adds a header.
 func (s *scratch) decode(rec *Record, block []byte, cut bool) (resp *Response, err error) {
 	if rec.Type() == "resource" {
 		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
@@ -588,9 +588,9 @@ func (s *scratch) decode(rec *Record, block []byte, cut bool) (resp *Response, e
 		}
 	}
 	switch why := rec.truncated(); {
-	case resp.Truncated == "length": // by the limit of this Replay
+	case resp.Truncated == "length": // truncated because of the limit of this Replay
 	case why == "length", why == "time", why == "disconnect":
-		resp.Truncated = why // chunks are missing for the reason in the record
+		resp.Truncated = why // the record contains the reason why chunks are missing
 	case resp.Truncated == "":
 		resp.Truncated = why
 		if rec.short != nil && why == "" {
@@ -614,10 +614,10 @@ func (s *scratch) keep(memory *[]byte, used []byte) {
 
 // A Filter selects responses.
 type Filter struct {
-	MIME   []string // see [ParseMediaTypes]; empty: any
-	Status []int    // empty: any
+	MIME   []string // media types, see [ParseMediaTypes]; empty: any
+	Status []int    // statuses; empty: any
 
-	Revisit func() // is called for each revisit, which is passed over; nil: nothing is
+	Revisit func() // called for each revisit, because revisits are not yielded; may be nil
 }
 
 func (f *Filter) takes(r *Response) bool {
@@ -640,8 +640,8 @@ func ParseMediaTypes(list string) (types []string, err error) {
 	return types, nil
 }
 
-// TakesMediaType reports whether a media type, in lower case, matches one of those returned by
-// [ParseMediaTypes].
+// TakesMediaType reports whether a media type, in lower case, matches one of the types that
+// [ParseMediaTypes] returned.
 func TakesMediaType(types []string, media string) bool {
 	return slices.ContainsFunc(types, func(t string) bool {
 		kind, all := strings.CutSuffix(t, "*")
@@ -653,9 +653,9 @@ func TakesMediaType(types []string, media string) bool {
 // https URL that the filter selects. It does not follow redirects, does not yield revisits, and
 // needs no index. The bytes of a page are valid until the next one; its strings may be kept.
 //
-// A page may come with [ErrTooLarge] or [ErrStatus]. A *[FormatError], wrapped with the name of its file,
-// comes without a page, and reading continues. After any other error the rest of the file is
-// skipped.
+// A page may be yielded together with [ErrTooLarge] or [ErrStatus]. A fault is yielded as a
+// *[FormatError], wrapped with the name of the file, without a page, and reading continues. After any
+// other error the rest of the file is skipped.
 func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		files, err := Files(paths)
@@ -672,9 +672,9 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	}
 }
 
-// Stream is like [All] for one archive that is read from r, which may be a pipe. The name is
-// used in faults and pages. A WACZ can be read only if r is a regular file: its directory is at
-// the end.
+// Stream is like [All] for one archive that is read from r, which may be a pipe. Faults and pages
+// contain the name. A WACZ can be read only from a regular file, because its directory is at the
+// end.
 func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
@@ -730,7 +730,8 @@ func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool
 	return true
 }
 
-// page returns the page in a record, nil if there is none that the filter selects.
+// page returns the page in a record, or nil if the record contains no page or the filter does not
+// select it.
 func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
 	kind := rec.Type()
 	if kind == "revisit" && filter.Revisit != nil {

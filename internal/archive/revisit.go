@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// MinRevisit is the size in bytes from which a known payload becomes a revisit. A revisit of a
-// smaller one would hardly be smaller.
+// MinRevisit is the size in bytes from which a known payload is written as a revisit. For a smaller
+// payload, a revisit would save hardly any space.
 const MinRevisit = 1 << 10
 
 // isRevisitable reports whether an exchange may become a revisit of an identical payload.
@@ -28,8 +28,8 @@ func (e *encoder) keyURL(url string) key {
 	return key(e.sum)
 }
 
-// original returns the original of the exchange, or the zero value. It searches the files with
-// this prefix before earlier archives. own is the name of the current file.
+// original returns the original of the exchange, or the zero value if there is none. It searches
+// the files with this prefix first, then earlier archives. own is the name of the current file.
 func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	digest := ""
 	switch {
@@ -47,8 +47,8 @@ func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	return to
 }
 
-// written returns a capture in a file with this prefix: one with a payload of that digest, or
-// if digest is empty the newest of the URL.
+// written returns a capture in a file with this prefix: a capture whose payload has that digest,
+// or, if digest is empty, the newest capture of the URL.
 func (w *Writer) written(e *encoder, x *Exchange, digest, own string) reference {
 	k := e.keyPayload()
 	if digest == "" {
@@ -80,9 +80,9 @@ func (w *Writer) written(e *encoder, x *Exchange, digest, own string) reference 
 	return to
 }
 
-// record reads the header of the record at a position. It is valid until done is called. Open
-// files of other writers are not read: after a crash of the machine, their records may be lost
-// while a reference to them is not.
+// record reads the header of the record at a position. The record is valid until done is called.
+// record does not read open files of other writers: after a crash of the machine, a record there
+// may be lost, although a reference to it is not.
 func (w *Writer) record(at position, own string) (rec *Record, done func(), err error) {
 	name, ok := w.files.Load(at.file)
 	if !ok || at.offset <= 0 { // the first record of a file is not a capture
@@ -119,8 +119,8 @@ func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) 
 		w.ledger.put(e.keyPayload(), here)
 	}
 	// A response 304 refers to the newest capture of the URL with a status of 2xx. If the newest
-	// one must not be archived, its entry replaces that of an earlier one, and refers to no
-	// capture.
+	// response must not be archived, its entry replaces the entry of the earlier capture, and refers
+	// to no capture.
 	if !x.NotModified && (isOK(x.Head) || x.NoArchive != "") {
 		w.ledger.put(e.keyURL(x.URL), here)
 	}

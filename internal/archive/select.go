@@ -6,13 +6,13 @@ import (
 	"spoor/internal/weburl"
 )
 
-// A Selection is a set of captures with all records that belong to them: redirects that lead to
-// them, originals of revisits, requests and metadata. It takes about 300 bytes per capture.
+// A Selection is a set of captures with all related records: redirects that lead to them, originals
+// of revisits, requests and metadata. It uses about 300 bytes of memory per capture.
 type Selection struct {
 	replay *Replay
 	places map[recordPlace]bool
-	ids    map[string]bool // of the records in places
-	named  map[string]bool // identifiers in WARC-Concurrent-To of these records
+	ids    map[string]bool // identifiers of the records in places
+	named  map[string]bool // identifiers in the WARC-Concurrent-To fields of these records
 }
 
 type recordPlace struct {
@@ -29,14 +29,14 @@ func NewSelection(r *Replay) *Selection {
 type Trace struct {
 	URL      string
 	Time     time.Time // zero: unknown
-	Digest   string    // of the payload; empty: unknown
-	Filename string    // of the archive
-	Offset   int64     // of the record in it
+	Digest   string    // digest of the payload; empty: unknown
+	Filename string    // name of the archive
+	Offset   int64     // offset of the record in the archive
 }
 
-// Find returns the capture of a page: the one at its position, if its file still has that name;
-// otherwise, since archives are renamed, repacked and piped, a capture with the same URL and
-// second, and no other digest.
+// Find returns the capture of a page: the capture at the position of the page, if the file still has
+// that name. Because archives may have been renamed, repacked or piped, it otherwise returns a capture
+// with the same URL and second whose digest does not differ.
 func (r *Replay) Find(t Trace) (Capture, bool) {
 	url, err := weburl.Canonical(t.URL)
 	if err != nil {
@@ -63,8 +63,8 @@ func (r *Replay) Find(t Trace) (Capture, bool) {
 	return *found, true
 }
 
-// agrees returns 1 if the capture has the time of the page, or for a page without time its
-// digest; -1 if one of them differs; and otherwise 0.
+// agrees returns 1 if the capture has the time of the page or, if the page has no time, its digest.
+// It returns -1 if the time or the digest differs, and otherwise 0.
 func (t *Trace) agrees(c *Capture) int {
 	same := sameDigest(c.Digest, t.Digest)
 	switch {
@@ -78,7 +78,7 @@ func (t *Trace) agrees(c *Capture) int {
 	return 0
 }
 
-// Add adds a capture, and for each of the URLs that redirected to it the redirect that is
+// Add adds a capture. For each URL that redirected to the capture, it also adds the redirect that is
 // nearest in time.
 func (s *Selection) Add(c Capture, hops []string) error {
 	if err := s.take(c, 0); err != nil {

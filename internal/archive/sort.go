@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// A sorter sorts lines. It sorts chunks of them in memory, writes each to a temporary file in
-// dir, and merges the files.
+// A sorter sorts lines. It sorts chunks of lines in memory, writes each chunk to a temporary file
+// in dir, and merges the files.
 type sorter struct {
 	dir   string
-	chunk int // bytes
+	chunk int // size of a chunk in bytes
 	arena []byte
 	lines []span
-	files []spillFile // with descending levels
+	files []spillFile // in descending order of level
 }
 
 const (
@@ -151,7 +151,7 @@ func merge(w io.Writer, files []spillFile) error {
 	return nil
 }
 
-// A run reads sorted lines. line is the current one.
+// A run reads sorted lines. line is the current line.
 type run struct {
 	r    *bufio.Reader
 	line []byte

@@ -11,9 +11,9 @@ const spoolMemory = 4 << 20
 
 // A spool is a temporary buffer, in memory while it is small and otherwise in a file.
 type spool struct {
-	dir     string // for the file; empty: that of the system
+	dir     string // directory of the file; empty: the system's temporary directory
 	mem     []byte
-	file    *os.File // nil until it is needed
+	file    *os.File // nil until needed
 	spilled bool     // the content is in the file
 	size    int64
 }
@@ -45,7 +45,7 @@ func (s *spool) spill() (err error) {
 	return err
 }
 
-// ReadAt reads what was written since the last reset.
+// ReadAt reads data that was written since the last reset.
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	if s.spilled {
 		return io.NewSectionReader(s.file, 0, s.size).ReadAt(p, off)
@@ -53,7 +53,7 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(s.mem).ReadAt(p, off)
 }
 
-// section returns n bytes from off on.
+// section returns a reader of the n bytes from off on.
 func (s *spool) section(off, n int64) *io.SectionReader { return io.NewSectionReader(s, off, n) }
 
 // reset empties the spool.

@@ -20,17 +20,17 @@ import (
 // Kinds of [Finding] and [Repair].
 const (
 	KindFormat    = "format"    // truncated record, data that is not a record, wrong length
-	KindEnd       = "end"       // not two empty lines after a block
-	KindMember    = "member"    // not one record per gzip member or zstd frame
-	KindField     = "field"     // missing or malformed
-	KindDigest    = "digest"    // does not match the data
-	KindStatus    = "status"    // of an HTTP response, invalid
-	KindDuplicate = "duplicate" // record identifier of an earlier record
-	KindReference = "reference" // to a record that does not exist
+	KindEnd       = "end"       // a block is not followed by two empty lines
+	KindMember    = "member"    // a gzip member or zstd frame does not contain exactly one record
+	KindField     = "field"     // a field is missing or malformed
+	KindDigest    = "digest"    // a digest does not match the data
+	KindStatus    = "status"    // the status of an HTTP response is invalid
+	KindDuplicate = "duplicate" // a record has the identifier of an earlier record
+	KindReference = "reference" // a field refers to a record that does not exist
 	KindPackage   = "package"   // a WACZ does not match its description
-	KindIndex     = "index"     // beside an archive does not match it
-	KindLimit     = "limit"     // not checked
-	KindName      = "name"      // of a file that is no longer being written; only in a [Repair]
+	KindIndex     = "index"     // the index beside an archive does not match the archive
+	KindLimit     = "limit"     // something was not checked, because of a limit
+	KindName      = "name"      // a file is named .open, but no longer being written; only in a [Repair]
 )
 
 // A Finding is a fault of an archive.
@@ -38,7 +38,7 @@ type Finding struct {
 	File    string `json:"filename"`
 	Offset  int64  `json:"offset"`
 	Kind    string `json:"kind"`
-	Warning bool   `json:"warning,omitempty"` // may be intended, and loses nothing
+	Warning bool   `json:"warning,omitempty"` // the fault may be intended, and no data is lost
 	ID      string `json:"record_id,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Detail  string `json:"detail"`
@@ -57,14 +57,14 @@ func (f Finding) String() string {
 }
 
 // A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A
-// file can be made to have one every few bytes; those of other kinds are limited by the number
-// of records. The zero value is ready for use.
+// malicious file may have one every few bytes; the number of findings of other kinds is limited by
+// the number of records. The zero value is ready for use.
 type FindingLimit struct{ n map[string]int }
 
 const maxFormatFindings = 1000
 
-// Allow reports whether a finding is to be printed. The last one to be printed gets a detail that
-// says that further ones are omitted.
+// Allow reports whether a finding is to be printed. It adds a note to the last printed finding that
+// further findings are omitted.
 func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	if kind != KindFormat {
 		return true
@@ -79,19 +79,19 @@ func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	return l.n[file] <= maxFormatFindings+1
 }
 
-// Limits of a [Verifier]. They take about 40 MB of memory.
+// Limits of a [Verifier]. At these limits it uses about 40 MB of memory.
 const (
 	maxIDs        = 1 << 20
 	maxReferences = 1 << 17
 )
 
-// A Verifier checks archives against ISO 28500: records are complete, have the length that
-// they claim, are alone in a gzip member or zstd frame, and are followed by two empty lines;
-// mandatory fields are present and well-formed; digests are right; HTTP responses have a valid
-// status. Over all archives, it
-// checks that record identifiers are unique and that referenced records exist.
+// A Verifier checks archives against ISO 28500: records are complete, have the length that they
+// claim and a gzip member or zstd frame of their own, and are followed by two empty lines;
+// mandatory fields are present and well-formed; digests are correct; HTTP responses have a valid
+// status. Across all archives, it checks that record identifiers are unique and that referenced
+// records exist.
 //
-// Its memory does not grow with the archives, except for the first million identifiers.
+// It keeps the first million identifiers; otherwise its memory does not depend on the archives.
 type Verifier struct {
 	// Report is called for each finding, in the order of the files. References are
 	// reported by [Verifier.Close].
@@ -99,8 +99,8 @@ type Verifier struct {
 
 	Verified
 
-	seen    map[uint64]struct{} // identifiers
-	missing map[uint64]Finding  // references, by identifier
+	seen    map[uint64]struct{} // hashes of the identifiers of records
+	missing map[uint64]Finding  // references to unknown records, by hash of the identifier
 	check   checker
 	buf     []byte
 }
@@ -108,20 +108,20 @@ type Verifier struct {
 // Verified counts what a [Verifier] has read and found.
 type Verified struct {
 	Records    int64
-	Bytes      int64 // of the archives, as compressed
+	Bytes      int64 // compressed size of the archives
 	Faults     int64
 	Warnings   int64
 	Repairable int64 // faults in WARC files, outside of WACZ files
 
-	Digests   int64 // that are right
+	Digests   int64 // digests that are correct
 	Chunked   int64 // payload digests of the body with its chunks
 	Dechunked int64 // payload digests of the body without its chunks
 	Unchecked int64 // records without any digest that could be checked
 }
 
-// Archive checks the archive at path, and the index beside it, or input if path is [Input]. Of a
-// WACZ it checks the description and the archives inside. An error is about reading; faults are
-// only reported.
+// Archive checks the archive at path and the index beside it, or input if path is [Input]. In a WACZ
+// it checks the description and the archives inside. It returns an error only if reading fails;
+// faults are passed to Report.
 func (v *Verifier) Archive(path string, input io.Reader) error {
 	if path != Input {
 		if err := v.Package(path); err != nil {
@@ -149,8 +149,8 @@ func (v *Verifier) Archive(path string, input io.Reader) error {
 	return v.index(path)
 }
 
-// index checks the index beside an archive. An index that is out of date is not checked: it is
-// built again when it is used.
+// index checks the index beside an archive. It ignores an index that is out of date, because such an
+// index is rebuilt before use.
 func (v *Verifier) index(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -166,7 +166,7 @@ func (v *Verifier) index(path string) error {
 		return nil
 	}
 	if err != nil {
-		return nil //nolint:nilerr // there is none, or it is out of date
+		return nil //nolint:nilerr // there is no index, or it is out of date
 	}
 	defer x.Close()
 	temp, err := os.MkdirTemp("", "warc-verify-")
@@ -189,8 +189,8 @@ func (v *Verifier) index(path string) error {
 	return nil
 }
 
-// compareLines returns how many lines of want another index lacks, and how many others it has. It is
-// not ok if a file was truncated meanwhile.
+// compareLines returns how many lines of want are missing in another index, and how many other lines that
+// index has. ok is false if a file was truncated meanwhile.
 func compareLines(want, index *Index) (lacks, extra int, ok bool) {
 	ok = true
 	defer recoverFault(&ok)()
@@ -220,7 +220,7 @@ func compareLines(want, index *Index) (lacks, extra int, ok bool) {
 	return lacks, extra, ok
 }
 
-// File checks a WARC or ARC file. An error is about reading, and final.
+// File checks a WARC or ARC file. It returns an error only if reading fails.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
 		v.seen, v.missing = map[uint64]struct{}{}, map[uint64]Finding{}
@@ -265,10 +265,10 @@ func (v *Verifier) scratch() []byte {
 type verifiedFile struct {
 	*Verifier
 	name   string
-	member int64 // offset of the member that holds the last record
-	shared int   // number of its records, if more than one
+	member int64 // offset of the member that contains the last record
+	shared int   // number of records in this member, if more than one
 
-	invalidStatuses int64 // faults that cannot be repaired
+	invalidStatuses int64 // number of invalid statuses, which cannot be repaired
 }
 
 func (f *verifiedFile) report(x Finding) {
@@ -281,7 +281,7 @@ func (f *verifiedFile) report(x Finding) {
 	f.Report(x)
 }
 
-// record checks a record. The error is that of Close.
+// record checks a record. It returns the error of Close.
 func (f *verifiedFile) record(rec *Record) error {
 	about := Finding{Offset: rec.Offset, ID: rec.ID(), URL: rec.TargetURI()}
 	find := func(kind string, warning bool, format string, args ...any) {
@@ -314,7 +314,7 @@ func (f *verifiedFile) record(rec *Record) error {
 	}
 	f.checkStatus(rec, find)
 	if rec.Version == "ARC" {
-		f.Unchecked++ // it has neither digests nor identifiers
+		f.Unchecked++ // the record has neither digests nor identifiers
 		return nil
 	}
 	faults := checkRecord(rec, &f.check, f.seen)
@@ -326,8 +326,8 @@ func (f *verifiedFile) record(rec *Record) error {
 	return nil
 }
 
-// checkStatus checks the status of an HTTP response. 101 ends an exchange, unlike the other
-// interim responses, and there are archives of WebSockets.
+// checkStatus checks the status of an HTTP response. It accepts 101, because that ends an exchange,
+// unlike other interim responses, and because there are archives of WebSockets.
 func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, ...any)) {
 	kind, media := rec.Type(), MediaType(rec.Header.Get("Content-Type"))
 	if kind != "response" && kind != "revisit" || rec.Version != "ARC" && media != "application/http" {
@@ -345,7 +345,7 @@ func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, 
 	find(KindStatus, isSwitch, "the response begins with %.40q, which has no status of 200 to 999", line)
 }
 
-// countDigests counts the digests of a record that are right.
+// countDigests counts the correct digests of a record.
 func (f *verifiedFile) countDigests() {
 	claims := f.check.claims()
 	f.Digests += int64(claims - len(f.check.wrong()))
@@ -360,7 +360,7 @@ func (f *verifiedFile) countDigests() {
 	}
 }
 
-// endMember reports the current member if it holds several records.
+// endMember reports the current member if it contains several records.
 func (f *verifiedFile) endMember() {
 	if f.shared > 0 {
 		f.report(Finding{Offset: f.member, Kind: KindMember,
@@ -369,7 +369,7 @@ func (f *verifiedFile) endMember() {
 	f.shared = 0
 }
 
-// references remembers the identifier of a record, and its references to unknown records.
+// references stores the identifier of a record, and its references to unknown records.
 func (f *verifiedFile) references(rec *Record, about Finding, find func(string, bool, string, ...any)) {
 	if id := rec.ID(); id != "" {
 		key := idKey(id)
@@ -396,15 +396,15 @@ func (f *verifiedFile) references(rec *Record, about Finding, find func(string, 
 	}
 }
 
-// idKey returns a hash that stands for an identifier. Collisions cannot be provoked, and are
-// unlikely among a million identifiers.
+// idKey returns a hash of an identifier. An attacker cannot cause collisions, and they are unlikely
+// among a million identifiers.
 func idKey(id string) uint64 {
 	sum := sha256.Sum256([]byte(id))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Close reports references to records that are in none of the files. They are warnings: the
-// records may be in other archives.
+// Close reports references to records that are in none of the files. These findings are warnings,
+// because the records may be in other archives.
 func (v *Verifier) Close() {
 	all := slices.SortedFunc(maps.Values(v.missing), func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Detail, b.Detail))
@@ -418,10 +418,10 @@ func (v *Verifier) Close() {
 // blockEnd follows each block.
 const blockEnd = "\r\n\r\n"
 
-// checkEnd returns what is wrong with the end of a record whose block has been read.
+// checkEnd returns the fault of the end of a record whose block has been read, or nil.
 func (r *Record) checkEnd() error {
 	if r.short != nil || r.left > 0 {
-		return nil // Close reports that it is truncated
+		return nil // Close reports that the record is truncated
 	}
 	b, _ := r.r.out.Peek(len(blockEnd) + 1)
 	switch n := len(b) - len(bytes.TrimLeft(b, "\r\n")); {
@@ -436,14 +436,13 @@ func (r *Record) checkEnd() error {
 // A recordFault is a fault of a single record.
 type recordFault struct {
 	kind    string
-	field   string // that is at fault
+	field   string // the faulty field
 	warning bool
 	detail  string
 }
 
-// checkRecord returns the faults of a record whose block has been written to check. Both
-// [Verifier] and [RepairFile] find faults of records by it. seen are the identifiers of
-// earlier records.
+// checkRecord returns the faults of a record whose block has been written to check. [Verifier] and
+// [RepairFile] both use it. seen contains hashes of the identifiers of earlier records.
 func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults []recordFault) {
 	fault := func(kind, field string, warning bool, format string, args ...any) {
 		faults = append(faults, recordFault{kind, field, warning, fmt.Sprintf(format, args...)})
@@ -468,7 +467,7 @@ func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults 
 
 const recordID = "WARC-Record-ID"
 
-// checkFields checks the header of a record.
+// checkFields returns the faults of the header of a record.
 func checkFields(rec *Record, fault func(field string, warning bool, format string, args ...any)) {
 	h := rec.Header
 	switch rec.Version {

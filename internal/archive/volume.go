@@ -17,9 +17,9 @@ import (
 
 // A Volume is a WARC or ARC file, which may be inside a WACZ.
 type Volume struct {
-	Path string    // as the archive was named, followed by the path inside a WACZ
-	Name string    // the same without directories
-	Data io.Reader // an [io.SectionReader] unless it is a pipe
+	Path string    // name of the archive as given by the user, followed by the path inside a WACZ
+	Name string    // Path without directories
+	Data io.Reader // an [io.SectionReader], unless the volume is a pipe
 
 	source source
 }
@@ -27,9 +27,9 @@ type Volume struct {
 // Volumes yields the volumes of archives. The names are those of [Files]; [Input] is the name
 // of input. Data is valid until the next volume.
 //
-// A fault of a WACZ comes as a *[FormatError] with the path of the WACZ, and any other error of
-// an archive with its path. After both, the next volume follows. An error without a path is
-// about the names, and final.
+// Volumes yields a fault of a WACZ as a *[FormatError] with the path of the WACZ, and any other
+// error of an archive with the path of the archive. In both cases it continues with the next
+// volume. An error without a path concerns the names, and is final.
 func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 	return func(yield func(Volume, error) bool) {
 		paths, err := Files(names)
@@ -46,8 +46,8 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 }
 
 // volumes yields the volumes of one archive, or its error, and reports whether to continue. It
-// waits for the writer of a named pipe only if the archive was named itself: a file of a directory
-// may have become a pipe after the directory was read.
+// waits for the writer of a named pipe only if the user named the pipe itself. In a directory, a
+// file may have become a pipe after the directory was read.
 func volumes(path string, named bool, input io.Reader, yield func(Volume, error) bool) bool {
 	if path == Input && input != nil {
 		return volumesOf(input, path, path, "", yield)
@@ -65,8 +65,8 @@ func volumes(path string, named bool, input io.Reader, yield func(Volume, error)
 	return volumesOf(f, path, file, inner, yield)
 }
 
-// volumesOf yields the volumes of the archive that is read from r: of a WACZ only the file
-// inner, unless that is empty.
+// volumesOf yields the volumes of the archive that is read from r. If the archive is a WACZ and inner
+// is not empty, it yields only the file inner.
 func volumesOf(r io.Reader, path, file, inner string, yield func(Volume, error) bool) bool {
 	name := filepath.Base(file)
 	f, ok := r.(*os.File)
@@ -97,9 +97,9 @@ func volumesOf(r io.Reader, path, file, inner string, yield func(Volume, error) 
 	return true
 }
 
-// Records yields the records of a volume. A fault comes as a *[FormatError], and the next
-// record follows; any other error is final. The fault of a record itself is returned by its
-// Close.
+// Records yields the records of a volume. It yields a fault as a *[FormatError], and continues with
+// the next record; any other error is final. A fault of a record itself is returned by
+// [Record.Close].
 func (v *Volume) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		r, err := NewReader(v.Data)
@@ -119,7 +119,7 @@ func (v *Volume) Records() iter.Seq2[*Record, error] {
 }
 
 // At returns the record at an offset, or after skip decompressed bytes of the member at the
-// offset. The error is [ErrNotArchived] if there is none.
+// offset. It returns [ErrNotArchived] if there is no record.
 func (v *Volume) At(offset, skip int64) (*Record, error) {
 	r, err := v.from(offset)
 	if err != nil {
@@ -150,7 +150,7 @@ func (v *Volume) from(offset int64) (*Reader, error) {
 	return r, r.reset(io.NewSectionReader(data, offset, left), offset, v.source.format)
 }
 
-// Copy writes a record that was returned by At as it is in the archive, with its header,
+// Copy writes a record that was returned by At: its header and block as in the archive, but
 // decompressed.
 func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	r, err := v.from(rec.Offset)
@@ -184,8 +184,8 @@ func (r *Replay) Volume(c Capture) *Volume {
 
 // WriteIndex writes the sorted index lines of all volumes. If they do not fit in memory, they
 // are sorted in temporary files in temp; empty means the directory of the system. Faults are
-// reported and counted. If a volume cannot be read to its end, that is reported, too, and the
-// lines before that are kept.
+// reported and counted. If a volume cannot be read to its end, the error is reported too, and the
+// lines of the records before it are kept.
 func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, report func(path string, err error)) (Meta, error) {
 	var meta Meta
 	s := sorter{dir: temp, chunk: chunkSize}
@@ -231,12 +231,12 @@ func (v *Volume) index(r *Reader, s *sorter, meta *Meta, fault func(path string,
 type Summary struct {
 	File   string `json:"filename"`
 	Offset int64  `json:"offset"`
-	Skip   int64  `json:"skip,omitempty"` // number of decompressed bytes before it in its member
-	Length int64  `json:"length"`         // 0 if it shares its member with others
+	Skip   int64  `json:"skip,omitempty"` // number of decompressed bytes before the record in its member
+	Length int64  `json:"length"`         // 0 if the record shares its member with others
 	Type   string `json:"type"`
 	ID     string `json:"record_id,omitempty"`
 	Date   string `json:"date,omitempty"`   // as in the header
-	Status int    `json:"status,omitempty"` // of an HTTP response
+	Status int    `json:"status,omitempty"` // status of an HTTP response
 	MIME   string `json:"mime,omitempty"`   // media type of the payload of a response, otherwise of the block
 	URL    string `json:"url,omitempty"`
 }
@@ -253,8 +253,8 @@ func (s Summary) String() string {
 		s.Offset, s.Length, column(s.Type), column(s.Date), status, column(s.MIME), column(s.URL), column(s.File))
 }
 
-// Summary returns the summary of a record and closes it. The error is that of Close; the
-// summary is valid nevertheless.
+// Summary returns the summary of a record, and closes the record. It returns the error of Close; the
+// summary is valid even then.
 func (r *Record) Summary() (Summary, error) {
 	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: MediaType(r.Header.Get("Content-Type"))}
 	if s.MIME == "application/http" && (s.Type == "response" || s.Type == "revisit") {

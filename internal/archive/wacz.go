@@ -17,8 +17,8 @@ const (
 	// waczArchives is the directory of a WACZ that holds its WARC files.
 	waczArchives = "archive/"
 
-	// maxDirectory limits the size of the directory of a WACZ, which is read into memory, in
-	// bytes. That is enough for about 50,000 files; a WACZ has about a dozen.
+	// maxDirectory limits the size of the directory of a WACZ in bytes, because the directory is
+	// read into memory. It suffices for about 50,000 files; a WACZ usually has about a dozen.
 	maxDirectory = 4 << 20
 
 	flagEncrypted = 1 << 0
@@ -29,8 +29,8 @@ func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// zipped returns the archives in a WACZ. They are stored there without compression, so they are
-// read in place. The indexes in the WACZ are not used, since they may be wrong.
+// zipped returns the archives in a WACZ. A WACZ stores archives without compression, so they are
+// read in place. The indexes in the WACZ are not used, because they may be wrong.
 func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 	fault := func(offset int64, format string, args ...any) {
 		faults = append(faults, &FormatError{offset, fmt.Errorf(format, args...)})
@@ -56,7 +56,7 @@ func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 		if !ok || !isPlainName(name) {
 			continue
 		}
-		a.left = 1 << 10 // for one local header
+		a.left = 1 << 10 // enough for one local header
 		begin, err := f.DataOffset()
 		end := begin + int64(f.CompressedSize64)
 		switch {

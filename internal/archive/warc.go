@@ -43,13 +43,13 @@ func (h Header) Values(name string) []string {
 }
 
 // A Record is a record of a WARC or ARC file. It is valid until its [Reader] reads the next
-// one; the strings of the header may be kept.
+// record; the strings of the header remain valid.
 //
-// A record of an ARC file has the fields that it would have in a WARC file: WARC-Type (response
+// A record of an ARC file gets the corresponding fields of a WARC record: WARC-Type (response
 // for a page, warcinfo for the description of the file), WARC-Target-URI, WARC-Date,
 // WARC-IP-Address, Content-Type and Content-Length.
 type Record struct {
-	Version string // as in the version line: "1.1"; "ARC" in an ARC file
+	Version string // the version in the version line, such as "1.1"; "ARC" in an ARC file
 	Header  Header
 
 	// ContentLength is the length of the block according to the header.
@@ -63,14 +63,14 @@ type Record struct {
 	// record has its own member.
 	Skip int64
 
-	// Length is the number of bytes that the record takes in the file, with the empty lines
-	// after it. It is set by [Record.Close], and 0 if other records share the member.
+	// Length is the number of bytes of the record in the file, with the empty lines after it.
+	// [Record.Close] sets it. It is 0 if other records share the member.
 	Length int64
 
 	r      *Reader
-	left   int64 // bytes of the block not yet read
+	left   int64 // number of bytes of the block that were not read yet
 	begin  int64 // position of the block in the decompressed member
-	short  error // why the block ended early
+	short  error // why the block ended before ContentLength; nil if it did not
 	closed bool
 }
 
@@ -80,12 +80,12 @@ func (r *Record) Type() string { return r.Header.Get("WARC-Type") }
 // ID returns the identifier of the record, in angle brackets as in the header.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// TargetURI returns the address of the record, without the angle brackets that wget writes
-// around it (after an early draft of the standard).
+// TargetURI returns the address of the record. It removes the angle brackets that wget writes
+// around the address, following an early draft of the standard.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
 // truncated returns why the block is incomplete: the reason in the header, or "length" for a
-// segment that is continued by records of type continuation.
+// segment that records of type continuation continue. It returns "" for a complete block.
 func (r *Record) truncated() string {
 	why := r.Header.Get("WARC-Truncated")
 	if why == "" && r.Header.Get("WARC-Segment-Number") != "" {
@@ -108,7 +108,8 @@ func (r *Record) Date() time.Time {
 }
 
 // parseDate parses a date of any precision that the standard allows (W3C's profile of ISO
-// 8601), or the 14 digits of the drafts. A date of low precision is the start of its period.
+// 8601), or the 14 digits of the drafts. For a date of low precision it returns the start of the
+// period.
 func parseDate(s string) (t time.Time, ok bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006", timestampLayout} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -130,7 +131,7 @@ func (r *Record) Read(p []byte) (int, error) {
 	for {
 		n, err := r.r.out.Read(p[:min(int64(len(p)), r.left)])
 		r.left -= int64(n)
-		if err != nil && (err != io.EOF || !r.r.continues()) {
+		if err != nil && (err != io.EOF || !r.r.openContinuation()) {
 			r.short = err
 			err = io.ErrUnexpectedEOF
 		} else {
@@ -142,9 +143,9 @@ func (r *Record) Read(p []byte) (int, error) {
 	}
 }
 
-// inMemory returns the block and marks it as read if all of it is in memory and unread,
-// otherwise nil. It is valid until the next member is opened.
-func (r *Record) inMemory() []byte {
+// takeBlock returns the block and marks it as read, if the whole block is in memory and none of it
+// was read. Otherwise it returns nil. The block is valid until the next member is opened.
+func (r *Record) takeBlock() []byte {
 	gz := &r.r.m.gz
 	if r.closed || r.left < r.ContentLength || r.r.m.format != gzipped || r.left > int64(len(gz.data))-r.begin {
 		return nil
@@ -173,12 +174,12 @@ func (r *Record) Close() error {
 // window of the compression and the longest header allowed.
 type Reader struct {
 	m       members
-	out     *bufio.Reader // of m, or m.in if the file is not compressed
+	out     *bufio.Reader // decompressed data: unpack, or m.in if the file is not compressed
 	unpack  *bufio.Reader
-	count   counter // position in the member, including what is buffered in out
+	count   counter // counts the bytes that were read from the member, including the buffer of out
 	started bool    // a member is open and may contain more records
-	alone   bool    // the record is the first of its member
-	lost    bool    // there was no record where one should begin: search for one
+	alone   bool    // the current record is the first of its member
+	lost    bool    // no record begins at the current position: search for the next record
 
 	rec      Record
 	arena    []byte
@@ -227,7 +228,7 @@ func (r *Reader) at() int64 {
 	return r.count.n - int64(r.out.Buffered())
 }
 
-// Next returns the next record. A *[FormatError] is a fault of the file, after which Next can
+// Next returns the next record. If it returns a *[FormatError], the file has a fault, and Next can
 // be called again. Any other error is final; at the end of the file it is [io.EOF].
 func (r *Reader) Next() (*Record, error) {
 	if !r.rec.closed {
@@ -267,8 +268,8 @@ func (r *Reader) next() (*Record, error) {
 	}
 }
 
-// all yields the records. A fault comes as a *[FormatError], and the next record follows; any
-// other error is final.
+// all yields the records. It yields a fault as a *[FormatError], and continues with the next
+// record; any other error is final.
 func (r *Reader) all() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for {
@@ -307,7 +308,7 @@ func (r *Reader) read() (*Record, error) {
 	skip := r.at()
 	if err := r.blank(); err != nil {
 		if r.m.failed != nil {
-			return nil, r.broken()
+			return nil, r.skipBroken()
 		}
 		return nil, err
 	}
@@ -318,7 +319,7 @@ func (r *Reader) read() (*Record, error) {
 	if found, err := r.begins(); !found {
 		switch {
 		case r.m.failed != nil:
-			return nil, r.broken()
+			return nil, r.skipBroken()
 		case err != nil && err != io.EOF:
 			return nil, err
 		}
@@ -332,7 +333,7 @@ func (r *Reader) read() (*Record, error) {
 	}
 	if err := header(); err != nil {
 		if r.m.failed != nil {
-			return nil, r.broken()
+			return nil, r.skipBroken()
 		}
 		r.lost = true
 		return nil, &FormatError{offset, err}
@@ -341,7 +342,7 @@ func (r *Reader) read() (*Record, error) {
 	return &r.rec, nil
 }
 
-// errNoRecord returns the error for data that does not begin a record.
+// errNoRecord returns the error for a position at which no record begins.
 func (r *Reader) errNoRecord() error {
 	if head, _ := r.out.Peek(4); r.m.dialect == undecided && isZip(head) {
 		return errors.New("a zip file (hint: a WACZ is read from a file, not from a pipe or from inside another)")
@@ -349,9 +350,9 @@ func (r *Reader) errNoRecord() error {
 	return errors.New("no record where one should begin")
 }
 
-// broken returns the fault of a member that cannot be decompressed to its end, and moves to the
-// next member.
-func (r *Reader) broken() error {
+// skipBroken moves to the next member after a member that cannot be decompressed to its end, and
+// returns the fault of that member.
+func (r *Reader) skipBroken() error {
 	fault := &FormatError{r.m.start, r.m.failed}
 	r.m.failed, r.m.open, r.started = nil, false, false
 	if r.m.format == zstded && r.m.frame.drain() == nil {
@@ -385,8 +386,8 @@ func (r *Reader) header() error {
 	}
 	r.arena = append(r.arena, version...)
 	versionEnd := len(r.arena)
-	// Names and values become substrings of one string; spans holds their positions until it is
-	// complete.
+	// Names and values become substrings of one string; spans holds their positions until that
+	// string is complete.
 	type span struct{ name, colon, end int }
 	var array [24]span
 	spans := array[:0]
@@ -435,7 +436,7 @@ func (r *Reader) header() error {
 	return nil
 }
 
-// line reads a line and returns it without its end. It is valid until the next read.
+// line reads a line and returns it without the line break. The line is valid until the next read.
 func (r *Reader) line() ([]byte, error) {
 	line, err := r.out.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -454,10 +455,10 @@ func (r *Reader) line() ([]byte, error) {
 	return line, nil
 }
 
-// continues opens the next member in the middle of a block; some programs split blocks at the
-// size of their buffers. It reports whether the member continues the block. If it begins with a
-// record, the block is too short.
-func (r *Reader) continues() bool {
+// openContinuation opens the next member in the middle of a block, because some programs split
+// blocks at the size of their buffers. It reports whether the member openContinuation the block. It returns
+// false if the member begins with a record: then the block is shorter than its Content-Length.
+func (r *Reader) openContinuation() bool {
 	if r.m.format == plain || r.m.failed != nil {
 		return false
 	}
@@ -483,23 +484,23 @@ func (r *Reader) enter() error {
 	return nil
 }
 
-// finish skips the rest of the record and determines where it ends.
+// finish skips the rest of the record and determines where the record ends.
 func (r *Reader) finish(rec *Record) error {
 	for rec.left > 0 && rec.short == nil {
 		n, err := r.out.Discard(int(min(rec.left, 1<<30)))
 		rec.left -= int64(n)
-		if err != nil && (err != io.EOF || !r.continues()) {
+		if err != nil && (err != io.EOF || !r.openContinuation()) {
 			rec.short = err
 		}
 	}
 	if rec.short != nil {
-		return r.torn(rec)
+		return r.handleShort(rec)
 	}
 	err := r.blank()
 	switch {
 	case err == nil:
 	case r.m.failed != nil:
-		return r.broken()
+		return r.skipBroken()
 	case err != io.EOF:
 		r.finished = err
 		return err
@@ -517,17 +518,17 @@ func (r *Reader) finish(rec *Record) error {
 		return nil
 	}
 	if found, _ := r.begins(); !found {
-		return r.overrun(rec)
+		return r.handleOverrun(rec)
 	}
 	return nil
 }
 
-// torn handles a block that is shorter than its Content-Length.
-func (r *Reader) torn(rec *Record) error {
+// handleShort handles a block that is shorter than its Content-Length, and returns the error.
+func (r *Reader) handleShort(rec *Record) error {
 	have := rec.ContentLength - rec.left
 	switch {
 	case r.m.failed != nil:
-		return r.broken()
+		return r.skipBroken()
 	case rec.short != io.EOF:
 		r.finished = rec.short
 		return rec.short
@@ -537,7 +538,7 @@ func (r *Reader) torn(rec *Record) error {
 		r.m.rewind(rec.begin)
 		r.lost = true
 	} else if head, _ := r.out.Peek(1); len(head) == 0 {
-		r.started = false // otherwise the record of the next member is open
+		r.started = false // otherwise openContinuation has opened the member of the next record
 	}
 	return fault
 }
@@ -546,9 +547,10 @@ func (r *Reader) container() string {
 	return [...]string{"file", "file", "gzip member", "zstd frame"}[r.m.format]
 }
 
-// overrun handles data after the block that does not begin a record. Either the block is longer
-// than its Content-Length, or it is shorter and the next record was read as a part of it.
-func (r *Reader) overrun(rec *Record) error {
+// handleOverrun handles a block after which no record begins, and returns the error. Either the
+// block is longer than its Content-Length, or it is shorter, and the next record was read as a part
+// of the block.
+func (r *Reader) handleOverrun(rec *Record) error {
 	fault := &FormatError{rec.Offset, fmt.Errorf("Content-Length is %d but no record begins behind the block", rec.ContentLength)}
 	if r.m.format == plain {
 		rec.Length = 0

@@ -33,29 +33,29 @@ type WriterOptions struct {
 	// sha256.
 	Digest string
 
-	// Zstd writes zstd frames to files named .warc.zst, instead of gzip members. Large pages
-	// take half the time for the same size, but fewer programs read such files. No dictionary
-	// is used, so zstd itself can decompress them.
+	// Zstd selects zstd frames in files named .warc.zst, instead of gzip members. Large pages
+	// are compressed to the same size in half the time, but fewer programs read such files. No
+	// dictionary is used, so the zstd command can decompress them.
 	Zstd bool
 
-	// Level is the level of gzip, from 1 (fastest) to 9 (smallest), or [Stored]; with Zstd that
-	// of zstd, from 1 to 22. 0 means [DefaultLevel] or [DefaultZstdLevel].
+	// Level is the level of gzip, from 1 (fastest) to 9 (smallest), or [Stored]. With Zstd it is
+	// the level of zstd, from 1 to 22. 0 means [DefaultLevel] or [DefaultZstdLevel].
 	Level int
 
-	// Known, if not nil, looks up a capture in earlier archives: of that URL with a payload of
-	// that digest, or the newest one of the URL if digest is empty. It returns a response or a
-	// resource, never a revisit. It must be safe for concurrent use.
+	// Known, if not nil, looks up a capture of the URL in earlier archives: a capture whose
+	// payload has the digest, or the newest capture if digest is empty. It must return a response
+	// or a resource, never a revisit, and be safe for concurrent use.
 	Known func(url, digest string) (Original, bool)
 
 	// Info is written to the warcinfo record of each file: software, operator, robots,
 	// http-header-user-agent, … The writer adds format, conformsTo and hostname.
 	Info []Field
 
-	// Cut, if not nil, is called with the path of a file that is left alone: a closed one whose end is
-	// truncated, or one whose content does not fit its name.
+	// Cut, if not nil, is called with the path of a file to which the writer does not append: a closed
+	// file whose end is truncated, or a file whose content does not match its name.
 	Cut func(path string)
 
-	// Rotated, if not nil, is called after a full file was closed. It must not wait.
+	// Rotated, if not nil, is called after a full file was closed. It must not block.
 	Rotated func()
 
 	// Now returns the current time; nil means [time.Now].
@@ -67,39 +67,39 @@ type WriterOptions struct {
 
 // A Writer writes WARC 1.1 files with one gzip member or zstd frame per record. While a file is
 // written, it is locked and its name ends in ".open"; it is renamed when it is full and when
-// the writer is closed. A new writer with the same prefix appends to the newest file, if its
-// end is complete. A Writer is safe for concurrent use, and compresses the records of
+// the writer is closed. A new writer with the same prefix appends to the newest file, if the
+// end of that file is complete. A Writer is safe for concurrent use, and compresses the records of
 // concurrent calls in parallel.
 //
-// The payload digest is that of the body as received, with chunks and content coding. A payload
-// of at least [MinRevisit] bytes that was already written with this prefix, for any URL and by
-// any process, becomes a revisit. Positions are stored in PREFIX.captures; if that file is
-// lost, payloads are only written again.
+// The payload digest is computed from the body as received, with chunks and content coding. If a
+// payload of at least [MinRevisit] bytes was already written with this prefix, for any URL and by
+// any process, a revisit is written. Positions of payloads are stored in PREFIX.captures; if that
+// file is lost, the only effect is that payloads are written again.
 type Writer struct {
 	options  WriterOptions
 	suffix   string
 	ledger   *ledger
 	encoders sync.Pool     // of *encoder
-	packing  chan struct{} // limits the encoders in use to one per processor and one that waits for the disk
+	packing  chan struct{} // limits the encoders in use to one per processor, and one more that waits for the disk
 	readers  sync.Pool     // of *Reader
 	files    sync.Map      // names of files by their checksums
 
 	mu     sync.Mutex
 	file   *os.File
-	name   string // without directory and openSuffix
-	sum    uint32 // of the name
+	name   string // name of the file without directory and openSuffix
+	sum    uint32 // checksum of the name
 	serial int
 	size   int64
 	last   int64  // offset of the last exchange; 0 if none was written
 	writes int64  // number of exchanges written
 	mark   int64  // see markEvery
 	info   string // identifier of the warcinfo record
-	broken error  // set when nothing can be written any more
+	broken error  // error after which nothing can be written
 }
 
-// NewWriter opens the newest file with the prefix, or creates one. A truncated record at the
-// end of a file that a killed process left open is cut off. A closed file with a truncated end
-// is not appended to.
+// NewWriter opens the newest file with the prefix, or creates a file. If a killed process left a
+// file open, NewWriter cuts off a truncated record at its end. It does not append to a closed file
+// with a truncated end.
 func NewWriter(o WriterOptions) (*Writer, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -167,10 +167,10 @@ func (w *Writer) newIDs(e *encoder) error {
 }
 
 // Write writes an exchange: a response, or a revisit if the payload is known, with its request
-// and metadata. When it returns nil, everything has been handed to the operating system and
+// and metadata. When Write returns nil, everything has been written to the operating system and
 // survives a crash of the process; [Writer.Sync] makes it survive a crash of the machine.
 //
-// If Write fails, as on a full disk (syscall.ENOSPC), the file does not change.
+// If Write fails, for example on a full disk (syscall.ENOSPC), the file does not change.
 func (w *Writer) Write(x *Exchange) (Location, error) {
 	w.packing <- struct{}{}
 	defer func() { <-w.packing }()
@@ -273,7 +273,7 @@ func (w *Writer) Close() error {
 	}
 	f := w.file
 	w.file = nil
-	if w.last > 0 { // the next writer needs to read the file only from here on
+	if w.last > 0 { // the next writer must only read the file from this offset on
 		w.ledger.put(markKey(w.name), position{w.sum, w.last})
 	}
 	err := w.finish(f, w.name, w.size)
