@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// A Cache is an SQLite database of answers, so that no query is asked twice. Errors are not
-// stored.
+// A Cache is an SQLite database of answers, so that no query is sent twice. It does not store
+// errors.
 type Cache struct{ db *database }
 
 const (
-	// cacheID distinguishes our files from other databases: "spoq".
+	// cacheID distinguishes files of a Cache from other databases: "spoq".
 	cacheID = 0x73706f71
 
 	cacheSchema = `
@@ -20,8 +20,8 @@ create table answers(source text, query text, wanted integer not null, urls text
 `
 )
 
-// OpenCache opens the cache in a file, which is created if there is none. If name is empty
-// the cache is in memory.
+// OpenCache opens the cache in a file, and creates the file if it does not exist. If name is
+// empty, the cache is in memory.
 func OpenCache(name string) (*Cache, error) {
 	db, err := openDatabase("cache", name, cacheID, cacheSchema, true)
 	if err != nil {
@@ -33,7 +33,7 @@ func OpenCache(name string) (*Cache, error) {
 // Close closes the file.
 func (c *Cache) Close() error { return c.db.Close() }
 
-// Of returns a source that answers from the cache if possible, and otherwise asks s.
+// Of returns a source that answers from the cache if possible, and otherwise queries s.
 func (c *Cache) Of(s Source) Source { return &cached{s, c.db} }
 
 type cached struct {

@@ -15,17 +15,18 @@ import (
 //
 //	{"v":1,"query":"hard bop","results":10}
 //
-// and writes lines with addresses, or with JSON objects that have a url, the best first.
+// and writes lines with addresses, or with JSON objects that have a url. The best result comes
+// first.
 type Command struct {
 	Line    string
-	Timeout time.Duration // for one query
+	Timeout time.Duration // maximum time for one query
 	Pace    *Pace
 }
 
 const (
-	maxOutput = 8 << 20         // bytes of output of a command
-	maxLast   = 300             // bytes of its last line on stderr
-	grace     = 2 * time.Second // time for child processes that keep its output open
+	maxOutput = 8 << 20         // maximum output of a command in bytes
+	maxLast   = 300             // bytes of the last line on stderr that are kept
+	grace     = 2 * time.Second // maximum wait for child processes that keep the output open
 )
 
 // Name returns the command line with a prefix.
@@ -62,7 +63,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	case err != nil:
 		err = fmt.Errorf("the command: %w%s", err, words.last())
 		if status := run.ProcessState; status != nil && (status.ExitCode() == 126 || status.ExitCode() == 127) {
-			err = &SetupError{err} // the shell found no such command
+			err = &SetupError{err} // the shell did not find the command
 		}
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	return found.urls, nil
 }
 
-// address returns the address in a line of output, "" if there is none.
+// address returns the address in a line of output, or "" if there is none.
 func address(line []byte) string {
 	if len(line) == 0 || line[0] != '{' {
 		return string(line)
@@ -104,7 +105,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tail keeps the end of what is written to it.
+// A tail keeps the end of the data that is written to it.
 type tail struct{ data []byte }
 
 func (t *tail) Write(p []byte) (int, error) {

@@ -24,7 +24,7 @@ import (
 type database struct {
 	*sql.DB
 	kind string // index or cache
-	name string // of the file
+	name string // name of the file
 }
 
 const (
@@ -34,11 +34,11 @@ const (
 	// busyTimeout is the maximum wait for another process that is writing.
 	busyTimeout = 10 * time.Minute
 
-	// maxValue bounds a text or blob, in bytes. The longest is the text of a page.
+	// maxValue limits the length of a text or blob in bytes. The longest is the text of a page.
 	maxValue = 64 << 20
 )
 
-// A refusal says why a file is not opened, and what to do.
+// A refusal is an error that states why a file is not opened, and what to do.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -50,8 +50,8 @@ const (
 	errEmpty   refusal = "it is empty\nhint: -archive FILE creates an index"
 )
 
-// openDatabase opens a database with the tables of schema. If create is set, the file and the
-// tables are created if there are none. If name is empty the database is in memory.
+// openDatabase opens a database with the tables of schema. If create is true, it creates the file
+// and the tables if they do not exist. If name is empty, the database is in memory.
 func openDatabase(kind, name string, application int, schema string, create bool) (*database, error) {
 	db, err := connect(name, create)
 	if err != nil {
@@ -65,8 +65,8 @@ func openDatabase(kind, name string, application int, schema string, create bool
 	return d, nil
 }
 
-// connect opens an SQLite database. Transactions take the write lock when they begin; by
-// default they would take it later, when two of them could block each other.
+// connect opens an SQLite database. Transactions acquire the write lock when they begin; by
+// default they would acquire it later, when two transactions could block each other.
 func connect(name string, create bool) (*sql.DB, error) {
 	path, mode := "/memory", "memory"
 	if name != "" {
@@ -87,7 +87,7 @@ func connect(name string, create bool) (*sql.DB, error) {
 	}
 	settings := url.Values{
 		"mode": {mode}, "_txlock": {"immediate"},
-		// The schema runs no functions, and pages are checked.
+		// Untrusted files: the schema must not run functions, and SQLite checks pages.
 		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)", "cell_size_check(1)"},
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String())
@@ -107,7 +107,7 @@ func connect(name string, create bool) (*sql.DB, error) {
 	return db, nil
 }
 
-// prepare creates the tables of an empty database if create is set, and checks that a
+// prepare creates the tables of an empty database if create is true. It checks that a
 // non-empty database has exactly the tables of schema.
 func (d *database) prepare(application int, schema string, create bool) error {
 	id, version, objects, err := d.describe()
@@ -128,7 +128,7 @@ func (d *database) prepare(application int, schema string, create bool) error {
 		return err
 	}
 	defer tx.Rollback()
-	// Another process may have created them meanwhile.
+	// Another process may have created the tables meanwhile.
 	var tables int
 	if err := tx.QueryRow("select count(*) from sqlite_schema").Scan(&tables); err != nil || tables > 0 {
 		return err
@@ -139,8 +139,9 @@ func (d *database) prepare(application int, schema string, create bool) error {
 	return tx.Commit()
 }
 
-// requireSchema returns an error if objects are not those of a new database: views, triggers,
-// generated columns and other virtual tables would change what the statements of this package do.
+// requireSchema returns an error if objects differ from the objects of a new database: views,
+// triggers, generated columns and other virtual tables would change the effect of the statements of
+// this package.
 func requireSchema(objects []string, schema string) error {
 	db, err := connect("", true)
 	if err != nil {
@@ -157,7 +158,7 @@ func requireSchema(objects []string, schema string) error {
 	return err
 }
 
-// maxObjects bounds the definitions that are read. Ours are fewer.
+// maxObjects limits the number of definitions that are read. Databases of this package have fewer.
 const maxObjects = 32
 
 // describe returns the application and version of a database, and the definitions of all tables,
@@ -177,14 +178,14 @@ order by name limit ?`, maxObjects)
 		if err := rows.Scan(&application, &version, &object); err != nil {
 			return 0, 0, nil, err
 		}
-		if object != "" { // it is empty if there are none
+		if object != "" { // empty if the database has no objects
 			objects = append(objects, object)
 		}
 	}
 	return application, version, objects, rows.Err()
 }
 
-// fail returns err with the name of the file, and with a hint unless the file is intact.
+// fail returns err with the name of the file, and with a hint if the file is damaged or unusable.
 func (d *database) fail(doing string, err error) error {
 	code := sqlite3.SQLITE_CORRUPT // also if a value has another type than its column
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code() != sqlite3.SQLITE_IOERR_SHORT_READ {

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// An Index is a full-text index of pages in an SQLite database, which the sqlite3 command
-// reads too:
+// An Index is a full-text index of pages in an SQLite database. The sqlite3 command can read the
+// database too:
 //
 //	sqlite3 FILE "select url, title from pages where pages match 'jazz' order by rank limit 10"
 //
 // Words are split by Unicode rules, ignoring case and accents, and stemmed by Porter's
-// algorithm. That algorithm is for English; in other languages it changes query and pages
+// algorithm. The algorithm is made for English; in other languages it changes query and pages
 // in the same way.
 //
-// Processes that call [Index.Add] wait for each other. If a process is killed while it adds
-// pages, they are rolled back.
+// Processes that call [Index.Add] wait for each other. If a process is killed during Add, the
+// transaction is rolled back.
 type Index struct{ db *database }
 
-// applicationID distinguishes our files from other databases: "spor".
+// applicationID distinguishes files of an Index from other databases: "spor".
 const applicationID = 0x73706f72
 
 // The tables: pages is the full-text index; captures maps each address to its page; archives
@@ -33,9 +33,10 @@ create table captures(page integer primary key, url text not null unique, archiv
 create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
 `
 
-// match searches for any of several words. A word in the title counts twice. Lower scores
-// are better. They are rounded, so that floating-point differences between processors do
-// not decide, and ties are broken by address. Addresses are looked up only for candidates.
+// match searches for any of several words. Words in the title have twice the weight. Lower
+// scores are better. Scores are rounded, so that floating-point differences between processors
+// do not affect the order, and ties are broken by address. Addresses are looked up only for
+// candidates.
 const match = `
 with hits as materialized (
 	select rowid as page, round(bm25(pages, 0, 2, 1), 6) as score from pages where pages match ?1
@@ -44,7 +45,7 @@ select url from hits join captures using (page)
 where score <= coalesce((select score from hits order by score limit 1 offset ?2 - 1), 0)
 order by score, url limit ?2`
 
-// OpenIndex opens the index in a file. If create is set, the file is created if there is none.
+// OpenIndex opens the index in a file. If create is true, it creates the file if it does not exist.
 func OpenIndex(name string, create bool) (*Index, error) {
 	db, err := openDatabase("index", name, applicationID, schema, create)
 	if err != nil {
@@ -56,7 +57,7 @@ func OpenIndex(name string, create bool) (*Index, error) {
 // Close closes the database.
 func (x *Index) Close() error { return x.db.Close() }
 
-// Name returns "": answers of an index are not cached.
+// Name returns "", because answers of an index are not cached.
 func (x *Index) Name() string { return "" }
 
 // Search returns the addresses of the pages that contain any word of the query, in the order
@@ -90,19 +91,19 @@ type Document struct {
 	URL   string // canonical
 	Title string
 	Text  string
-	Time  time.Time // of the capture; the newest capture of an address is the one found
+	Time  time.Time // time of the capture; searches find the newest capture of an address
 }
 
-// An Archive says how far an archive has been read.
+// An Archive records how far an archive has been read.
 type Archive struct {
 	Name     string
 	Size     int64
 	Modified time.Time
-	Done     int64  // every page up to this offset is in the index
-	Mark     string // a fingerprint of these bytes
+	Done     int64  // offset up to which all pages are in the index
+	Mark     string // fingerprint of the bytes up to Done
 }
 
-// Archive returns what is known about an archive: only its name if it was not read yet.
+// Archive returns the state of an archive. If the archive was not read yet, only the name is set.
 func (x *Index) Archive(name string) (Archive, error) {
 	a := Archive{Name: name}
 	var modified int64

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Pace limits the rate of queries. A nil Pace does not. It is not safe for concurrent use.
+// A Pace limits the rate of queries. A nil Pace is no limit. It is not safe for concurrent use.
 type Pace struct {
 	pause time.Duration
 	next  time.Time
@@ -19,7 +19,7 @@ func NewPace(rate float64) *Pace {
 	return &Pace{pause: time.Duration(float64(time.Second) / rate)}
 }
 
-// Wait returns when the next query may be sent.
+// Wait blocks until the next query may be sent, or ctx ends.
 func (p *Pace) Wait(ctx context.Context) error {
 	if p == nil {
 		return ctx.Err()
@@ -32,7 +32,7 @@ func (p *Pace) Wait(ctx context.Context) error {
 	return nil
 }
 
-// sleep returns after d, or with the error of ctx.
+// sleep returns nil after d, or the error of ctx if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

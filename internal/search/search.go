@@ -14,8 +14,8 @@ import (
 // A Source finds addresses for queries.
 type Source interface {
 	// Search returns at most n addresses, the best first: http or https, canonical,
-	// without duplicates. Finding nothing is no error. A *[SetupError] means that every query
-	// would fail.
+	// without duplicates. If there are none, it returns no error. A *[SetupError] means that
+	// every query would fail.
 	Search(ctx context.Context, query string, n int) ([]string, error)
 
 	// Name identifies the source in a [Cache].
@@ -29,7 +29,7 @@ type SetupError struct{ Err error }
 func (e *SetupError) Error() string { return e.Err.Error() }
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// maxURL bounds an address, in bytes.
+// maxURL is the maximum length of an address in bytes.
 const maxURL = 8 << 10
 
 // results collects canonical addresses without duplicates, up to a limit.

@@ -24,12 +24,12 @@ type SearXNG struct {
 
 // Limits of requests and responses.
 const (
-	maxAnswer = 8 << 20 // bytes of a page of results
-	maxPages  = 20      // of results for one query
-	maxTries  = 3       // of a page, if the server asks us to wait
+	maxAnswer = 8 << 20 // maximum size of a page of results in bytes
+	maxPages  = 20      // maximum number of pages of results for one query
+	maxTries  = 3       // maximum number of requests for a page, if the server requires a wait
 )
 
-// The wait if the server does not say how long, and the longest wait that is accepted.
+// The wait if the server does not specify one, and the longest wait that is accepted.
 const (
 	pauseBusy    = 5 * time.Second
 	longestPause = time.Minute
@@ -56,7 +56,7 @@ func NewSearXNG(address string, transport http.RoundTripper, agent string, pace 
 // Name returns the address of the server.
 func (s *SearXNG) Name() string { return s.base.String() }
 
-// Search requests pages of results until there are n, or no more.
+// Search requests pages of results until it has n results, or there are no more.
 func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, error) {
 	found := newResults(n)
 	for page := 1; page <= maxPages && !found.full(); page++ {
@@ -81,7 +81,7 @@ func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, er
 	return found.urls, nil
 }
 
-// request requests a page of results, again if the server asks us to wait.
+// request requests a page of results. If the server requires a wait, it waits and tries again.
 func (s *SearXNG) request(ctx context.Context, query string, page int) (answer, error) {
 	for try := 1; ; try++ {
 		a, wait, err := s.try(ctx, query, page)
@@ -97,7 +97,8 @@ func (s *SearXNG) request(ctx context.Context, query string, page int) (answer, 
 	}
 }
 
-// try requests a page of results once. If it should be tried again, wait says when.
+// try requests a page of results once. If the request should be sent again, wait is the time until
+// then.
 func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wait time.Duration, err error) {
 	if err := s.pace.Wait(ctx); err != nil {
 		return answer{}, 0, err
@@ -135,8 +136,8 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 	return a, 0, err
 }
 
-// statusError returns the error for a status other than 200, and when to try again, if that
-// makes sense.
+// statusError returns the error for a status other than 200, and the time to wait before trying
+// again if that may help.
 func statusError(resp *http.Response, now time.Time) (wait time.Duration, err error) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusForbidden:
@@ -169,11 +170,11 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // An answer is a page of results.
 type answer struct {
-	urls   []string // as in the response
+	urls   []string // URLs, unchanged from the response
 	silent []string // engines that did not answer, with the reason
 }
 
-// readAnswer parses a page of results. Malformed results are skipped.
+// readAnswer parses a page of results. It skips malformed results.
 func readAnswer(body []byte) (a answer, err error) {
 	var all struct {
 		Results []json.RawMessage `json:"results"`
@@ -205,5 +206,5 @@ func readAnswer(body []byte) (a answer, err error) {
 	return a, nil
 }
 
-// maxSilent bounds the engines that are named in an error because they did not answer.
+// maxSilent limits how many engines that did not answer are named in an error.
 const maxSilent = 10

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxWords = 64  // of a query, from its beginning
-	maxWord  = 256 // bytes of a word
+	maxWords = 64  // number of words of a query that are used, from its beginning
+	maxWord  = 256 // maximum length of a word in bytes
 )
 
-// expression returns a query for FTS5 that matches any of the words, each quoted, so that
-// none of them is syntax. It is empty if there are no words.
+// expression returns a query for FTS5 that matches any of the words. Each word is quoted, so that
+// it cannot be parsed as syntax. The expression is empty if there are no words.
 func expression(query string) string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -35,8 +35,8 @@ func expression(query string) string {
 	return b.String()
 }
 
-// spaced returns s with spaces between its words, if it has scripts written without them, so
-// that FTS5's tokenizer finds the same words as [expression]: pairs of characters.
+// spaced inserts spaces between the words of scripts that are written without spaces, so that FTS5's
+// tokenizer finds the same words as [expression]: pairs of characters.
 func spaced(s string) string {
 	s = plain(s)
 	if strings.IndexFunc(s, mayRunOn) < 0 {
@@ -51,13 +51,13 @@ func spaced(s string) string {
 	return b.String()
 }
 
-// mayRunOn reports whether r is a letter of a script that may do without spaces.
+// mayRunOn reports whether r is a letter of a script that may be written without spaces.
 func mayRunOn(r rune) bool {
 	return r >= 0x0E00 && (r < 0x1E00 || r >= 0x2000) && unicode.IsLetter(r)
 }
 
-// plain returns s as valid UTF-8 without NUL, which would end the text in SQLite, and without
-// invisible characters inside words, at which the tokenizer would split them.
+// plain returns s as valid UTF-8. It removes NUL, which would end the text in SQLite, and invisible
+// characters inside words, at which the tokenizer would split the words.
 func plain(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\u00AD\u200C\u200D\u2060") {
 		return s
