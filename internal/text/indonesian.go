@@ -12,7 +12,7 @@ import (
 //
 // as published by the Snowball project (release 2.2): it removes particles and possessive
 // pronouns, then a prefix, a suffix and a second prefix, as long as more than two vowels are
-// left. The library that stems the other languages does not have it.
+// left. The library that stems the other languages does not include this stemmer.
 func Indonesian(word []byte) []byte {
 	w := indonesian{word: word}
 	for _, c := range word {
@@ -44,12 +44,12 @@ func Indonesian(word []byte) []byte {
 // indonesian is a word that is being stemmed.
 type indonesian struct {
 	word     []byte
-	measure  int  // number of vowels, less one for every affix removed
+	measure  int  // number of vowels minus the number of removed affixes
 	prefix   int  // the last prefix removed, one of the constants below
 	restored bool // the first letter of the stem was restored
 }
 
-// The prefix that was removed decides which suffixes may be removed.
+// The removed prefix determines which suffixes may be removed.
 const (
 	_         = iota
 	prefixDi  // di-, me-, ter-
@@ -62,7 +62,7 @@ func isIndonesianVowel(c byte) bool {
 	return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u'
 }
 
-// cutEnd removes an ending, and reports whether the word has it.
+// cutEnd removes an ending, and reports whether the word had this ending.
 func (w *indonesian) cutEnd(ending string) bool {
 	if !bytes.HasSuffix(w.word, []byte(ending)) {
 		return false
@@ -72,7 +72,7 @@ func (w *indonesian) cutEnd(ending string) bool {
 	return true
 }
 
-// cutStart removes n bytes, which are the given prefix.
+// cutStart removes the given prefix, which has n bytes.
 func (w *indonesian) cutStart(n, prefix int) {
 	w.word = w.word[n:]
 	w.measure--

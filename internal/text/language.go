@@ -21,15 +21,15 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// DefaultLanguage is the language of texts whose language is not given.
+// DefaultLanguage is the language that is used if none is specified.
 const DefaultLanguage = "en"
 
-// A stemmer makes functions that stem a folded word in place. They may have state:
-// each analyzer makes its own.
+// A stemmer creates functions that stem a folded word in place. A function may have state, so
+// each analyzer creates its own.
 type stemmer struct {
 	name        string
 	make        func() func(word []byte) []byte
-	keepsPrefix bool // stems keep the prefixes of words: see prefixLength
+	keepsPrefix bool // stems begin like their words: see prefixLength
 }
 
 // A language holds the rules that differ between languages. Its stop list is in stop/.
@@ -41,8 +41,8 @@ type language struct {
 
 // A casing holds a language's rules for lower case.
 type casing struct {
-	// ascii is the bit that turns ASCII capitals into small letters, 0 if the language
-	// has other rules for some of them.
+	// ascii is the bit that turns ASCII capitals into small letters. It is 0 if the
+	// language has other rules for some of these letters.
 	ascii byte
 	rune  func(rune) rune
 }
@@ -96,7 +96,7 @@ var languages = [...]language{
 }
 
 // Languages returns the codes of the languages that [New] accepts: ISO 639-1, and "und" for
-// any other language, which has neither stop words nor a stemmer.
+// any other language. There are no stop words and no stemmer for "und".
 func Languages() []string {
 	var codes []string
 	for _, l := range languages {
@@ -105,8 +105,8 @@ func Languages() []string {
 	return codes
 }
 
-// Stemmers returns the names of the stemmers of a language, its default first; none for a
-// language that [New] does not accept.
+// Stemmers returns the names of the stemmers of a language, the default first. It returns none for
+// a language that [New] does not accept.
 func Stemmers(code string) []string {
 	var names []string
 	for _, l := range languages {

@@ -9,9 +9,9 @@ type key struct{ lo, hi uint64 }
 // low is a mask for the first n bytes of a little-endian word, 0 < n ≤ 8.
 func low(n int) uint64 { return ^uint64(0) >> (64 - 8*n) }
 
-// lowerASCII sets the bit 0x20 in all bytes below 0x80 if bits has 0x20 in every byte; if bits
-// is 0, it changes nothing. That lower-cases letters and does not change digits; padding is
-// masked afterwards.
+// lowerASCII sets the bit 0x20 in all bytes below 0x80 if bits has 0x20 in every byte. This converts
+// letters to lower case and does not change digits; the caller masks padding afterwards. If bits
+// is 0, lowerASCII changes nothing.
 func lowerASCII(w, bits uint64) uint64 { return w | bits&^(w>>2&bits) }
 
 // keyOf returns the key of the word s[i:i+n], 0 < n ≤ 16.
@@ -30,7 +30,7 @@ func eight(s string, i int) uint64 {
 	return tail(s, i)
 }
 
-// tail is eight near the end of s.
+// tail is like eight, for an i near the end of s.
 func tail(s string, i int) uint64 {
 	if i >= len(s) {
 		return 0
@@ -55,8 +55,8 @@ func uint64At(s string) uint64 {
 // letterBit is set in the first byte of an ASCII word if it is a letter.
 const letterBit = 0x40
 
-// digits reports whether all bytes of the word are ASCII digits: letters and the first bytes
-// of multi-byte characters have the bit 0x40 set.
+// digits reports whether all bytes of the word are ASCII digits. In letters, and in the first bytes
+// of multi-byte characters, the bit 0x40 is set.
 func (k key) digits() bool { return (k.lo|k.hi)&0x4040404040404040 == 0 }
 
 func (k key) hash() uint64 {
@@ -64,9 +64,9 @@ func (k key) hash() uint64 {
 	return hi ^ lo
 }
 
-// A memo caches the terms of words: words of up to 8 bytes, the bulk of a text, in a small
-// table that fits in the processor's cache, words of up to 16 bytes in another, and longer
-// ones in a map.
+// A memo caches the terms of words. Words of up to 8 bytes, the majority in a text, are in a small
+// table that fits in the processor's cache; words of up to 16 bytes are in a second table, and
+// longer words in a map.
 type memo struct {
 	near table[uint64]
 	far  table[key]
@@ -82,7 +82,7 @@ func (m *memo) reset() {
 // size returns the number of cached words.
 func (m *memo) size() int { return m.near.n + m.far.n + len(m.long) }
 
-// find returns the term of a word, if it is cached.
+// find returns the term of a word if the word is cached.
 func (m *memo) find(k key) (Term, bool) {
 	if k.hi == 0 {
 		return m.near.find(k.lo, k.hash())
@@ -90,7 +90,7 @@ func (m *memo) find(k key) (Term, bool) {
 	return m.far.find(k, k.hash())
 }
 
-// add caches a word that is not in the memo, unless it is full.
+// add caches a word that is not in the memo, unless the memo is full.
 func (m *memo) add(k key, t Term) {
 	if m.near.n+m.far.n >= maxCached {
 		return
@@ -112,7 +112,7 @@ func (m *memo) addLong(word string, t Term) {
 // A table is a hash table with open addressing. The zero K marks a free slot.
 type table[K uint64 | key] struct {
 	slots []slot[K]
-	n     int // slots in use
+	n     int // number of slots in use
 }
 
 type slot[K uint64 | key] struct {
@@ -122,12 +122,12 @@ type slot[K uint64 | key] struct {
 
 const (
 	tableSlots = 1 << 11 // initial size
-	maxProbes  = 16      // bounds the cost of words chosen to collide
+	maxProbes  = 16      // limits the time for words that were chosen to collide
 )
 
 func (t *table[K]) reset() { t.slots, t.n = make([]slot[K], tableSlots), 0 }
 
-// find returns the term of a word with the hash h, if the table has it.
+// find returns the term of a word with the hash h, if the word is in the table.
 func (t *table[K]) find(word K, h uint64) (Term, bool) {
 	mask, free := uint64(len(t.slots)-1), *new(K)
 	for range maxProbes {

@@ -1,8 +1,8 @@
 package text
 
-// Restrict maps all stems that are not known yet to one term, for callers that only count
-// known terms, such as the keywords of a topic. It saves most stemming and caching. Words of
-// one character that are not known yet become a [Gap]. All known terms are kept, as by
+// Restrict maps all stems that are not known yet to one term. It is for callers that only count
+// known terms, such as the keywords of a topic, and avoids most stemming and caching. Words of one
+// character that are not known yet become a [Gap]. All known terms become permanent, as by
 // [Analyzer.Keep].
 func (a *Analyzer) Restrict() {
 	if a.unknown != 0 {
@@ -23,17 +23,18 @@ func (a *Analyzer) Restrict() {
 	}
 }
 
-// prefixLength is the number of leading bytes that a word shares with its stem, if the stemmer
-// keeps prefixes and the word consists of the alphabet. A stem of at most that length shares at
-// least the first byte with the word. Some stems differ from their word in the fourth byte.
+// prefixLength is the number of leading bytes that a word and its stem have in common, if the
+// stemmer keeps prefixes and the word consists of bytes of alphabet. A stem of at most this length
+// has at least the first byte in common with the word. Some stems differ from their word in the
+// fourth byte.
 const prefixLength = 3
 
-// alphabet is the set of bytes of the words that prefixes can decide about.
+// alphabet is the set of bytes that may occur in words to which the filter prefixes applies.
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
 
-// prefixes is a Bloom filter with one hash function: the first prefixLength bytes of the words
-// that a restricted analyzer may know. Most words of a text have another prefix and need no
-// lookup. It is not used for shorter words.
+// prefixes is a Bloom filter with one hash function. It contains the first prefixLength bytes of the
+// words that a restricted analyzer may know. Most words of a text have another prefix, so they need
+// no lookup. The filter is not used for shorter words.
 type prefixes [1 << prefixBits / 64]uint64
 
 const prefixBits = 16

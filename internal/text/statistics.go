@@ -1,20 +1,20 @@
 package text
 
-// Statistics count the terms of a collection of documents: how often each occurs, in how many
-// documents, and how it is written. Silent terms are not counted. Memory grows with the number
-// of distinct words.
+// Statistics count the terms of a collection of documents: how often each term occurs, in how many
+// documents, and in which spellings. Silent terms are not counted. Memory grows with the number of
+// distinct words.
 //
-// The terms are those of one analyzer, which must not be trimmed meanwhile.
+// All terms belong to one analyzer, which must not be trimmed while the Statistics are used.
 type Statistics struct {
 	analyzer  *Analyzer
 	documents int
-	length    int     // terms counted, over all documents
-	tf, df    []int   // by Index
-	last      []int   // by Index: the last document that has the term, from 1
+	length    int     // number of terms in all documents
+	tf, df    []int   // numbers of occurrences and of documents, by Index
+	last      []int   // number, from 1, of the last document with the term, by Index
 	terms     []Term  // in order of appearance
-	forms     [][]int // by Index: the forms of the term, as indexes of words
+	forms     [][]int // forms of the term as indexes of words, by Index
 	words     []form
-	known     map[string]int // the index in words of each form that counts, -1 for the others
+	known     map[string]int // index in words of each form; -1 if the form cannot represent its term
 
 	one []Term // scratch
 	buf []byte
@@ -73,8 +73,8 @@ func (s *Statistics) add(word string) {
 	}
 }
 
-// learn returns the index of a new form of t, or -1 if the form analyzed alone is not t, so
-// that it cannot represent t.
+// learn returns the index of a new form of t. It returns -1 if analyzing the form alone does not
+// result in t, so that the form cannot represent t.
 func (s *Statistics) learn(word string, t Term) int {
 	at := -1
 	s.one = s.analyzer.Append(s.one[:0], word)
@@ -87,7 +87,7 @@ func (s *Statistics) learn(word string, t Term) int {
 	return at
 }
 
-// Reset empties the collection; what is known about words stays.
+// Reset empties the collection, but keeps the cache of forms.
 func (s *Statistics) Reset() {
 	for _, t := range s.terms {
 		i := t.Index()
@@ -114,7 +114,7 @@ func (s *Statistics) TF(t Term) int { return count(s.tf, t) }
 // DF returns the number of documents that contain t.
 func (s *Statistics) DF(t Term) int { return count(s.df, t) }
 
-// count returns by[t.Index()], 0 if out of range.
+// count returns by[t.Index()], or 0 if the index is out of range.
 func count(by []int, t Term) int {
 	if t.Silent() || t.Index() >= len(by) {
 		return 0
@@ -122,8 +122,9 @@ func count(by []int, t Term) int {
 	return by[t.Index()]
 }
 
-// Form returns the most frequent spelling of t, in lower case and NFC, the alphabetically
-// first of several; "" if t does not occur, or has no spelling that an analyzer reads as t.
+// Form returns the most frequent spelling of t, in lower case and NFC. Among equally frequent
+// spellings it returns the alphabetically first. It returns "" if t does not occur, or if the
+// analyzer maps no spelling of t to t.
 func (s *Statistics) Form(t Term) string {
 	best := form{}
 	if s.TF(t) > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// stopLists holds the stop words, a file a language: folded, and split at apostrophes. Every
-// file names its source.
+// stopLists contains a file of stop words for each language. The words are folded, and split at
+// apostrophes. Every file states its source.
 //
 //go:embed stop/*.txt
 var stopLists embed.FS

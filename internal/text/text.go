@@ -17,8 +17,8 @@
 //   - Stop words are not scored.
 //   - All other words are stemmed.
 //
-// Words that are not scored become silent terms, which keep positions, so that phrases can be
-// found as they were written.
+// Words that are not scored become silent terms. Silent terms preserve the positions of the other
+// terms, so that phrases can be found as they were written.
 //
 // Unicode's word boundaries (UAX #29) differ: they do not separate words at an apostrophe, a
 // full stop or a middle dot between letters, a comma or a full stop between digits, or an
@@ -41,46 +41,46 @@ import (
 // order affect a result.
 type Term uint32
 
-// silent is set in terms that only keep a position.
+// silent is set in terms that only occupy a position.
 const silent Term = 1 << 31
 
-// Gap is the silent term of words that get no term of their own: long numbers, and runs too
-// long to be words.
+// Gap is the silent term of all words that have no separate term: long numbers, and runs that are
+// too long to be words.
 const Gap = silent
 
-// Silent reports whether t only keeps a position: a stop word, a word of one character, or a
+// Silent reports whether t only occupies a position: a stop word, a word of one character, or a
 // [Gap].
 func (t Term) Silent() bool { return t&silent != 0 }
 
-// Index returns t as an index for tables: less than [Analyzer.Len], and different for
+// Index returns t as an index for tables. It is less than [Analyzer.Len], and different for
 // different terms.
 func (t Term) Index() int { return int(t &^ silent) }
 
 // Limits of an analyzer.
 const (
-	maxWord   = 64      // bytes of a word
-	maxCached = 1 << 17 // cached words or stems below which Trim does nothing
+	maxWord   = 64      // maximum length of a word in bytes
+	maxCached = 1 << 17 // number of cached words or stems below which Trim does nothing
 )
 
-// An Analyzer turns text into terms. It caches the terms of words; [Analyzer.Trim] bounds the
-// cache. It is not safe for concurrent use.
+// An Analyzer turns text into terms. It caches the terms of words; [Analyzer.Trim] limits the
+// cache. An Analyzer is not safe for concurrent use.
 type Analyzer struct {
 	lower       casing
 	bits        uint64 // lower.ascii in every byte
 	stem        func(word []byte) []byte
-	keepsPrefix bool // stems keep the prefixes of words: see prefixLength
+	keepsPrefix bool // stems begin like their words: see prefixLength
 	memo        memo
 	terms       map[string]Term // stem → term
 	silentTerms map[string]Term // stop words and words of one character → silent term
 	names       []string        // by Index
-	kept        int             // names that Trim keeps
-	unknown     Term            // all unknown stems of a restricted analyzer; else 0
-	prefixes    *prefixes       // of words in the vocabulary; nil if no prefix filter is possible
+	kept        int             // number of names that Trim keeps
+	unknown     Term            // term of all unknown stems of a restricted analyzer; otherwise 0
+	prefixes    *prefixes       // prefixes of words in the vocabulary; nil if no prefix filter is possible
 	buf         []byte
 }
 
-// New returns an analyzer for a language and one of its stemmers. An empty code stands for
-// [DefaultLanguage], an empty stemmer for the first stemmer of the language.
+// New returns an analyzer for a language and one of its stemmers. An empty code means
+// [DefaultLanguage]; an empty stemmer means the first stemmer of the language.
 func New(code, stemmer string) (*Analyzer, error) {
 	if code == "" {
 		code = DefaultLanguage
@@ -129,7 +129,7 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 			near := bits.TrailingZeros64(wide)
 			var i int
 			dst, i = a.appendPlain(dst, s, at, words, near)
-			if near == block && 0 < i { // the block is done, or its last word may continue in the next block
+			if near == block && 0 < i { // the block is finished, or its last word may continue in the next block
 				at += i
 				break
 			}
@@ -145,9 +145,9 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 	return dst
 }
 
-// appendPlain appends the terms of the words in the block s[at:at+end] that are ASCII and end
-// before the block does. It returns the offset in the block of the first word that is not ASCII
-// or does not end in the block, or else end.
+// appendPlain appends the terms of the words in the block s[at:at+end]. It stops before the first
+// word that is not ASCII or does not end in the block, and returns the offset of that word in the
+// block. If there is no such word, it returns end.
 func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end int) ([]Term, int) {
 	edges := words ^ words<<1 // the start of each word, and the byte after it
 	if end < block {
@@ -231,7 +231,7 @@ func (a *Analyzer) learn(word string) Term {
 		return t
 	}
 	chars, digits := 0, true
-	for i := 0; i < len(w) && (digits || chars < 2); chars++ { // further characters do not matter
+	for i := 0; i < len(w) && (digits || chars < 2); chars++ { // further characters have no effect
 		r, n := utf8.DecodeRune(w[i:])
 		digits = digits && unicode.IsDigit(r)
 		i += n
@@ -259,7 +259,7 @@ func (a *Analyzer) term(stem []byte) Term {
 	return a.intern(a.terms, stem, 0)
 }
 
-// intern gives name the next number.
+// intern assigns the next number to name.
 func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
 	s, t := string(name), Term(len(a.names))|mark
 	index[s] = t
@@ -267,7 +267,7 @@ func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
 	return t
 }
 
-// Name returns the stem or silent word that t stands for; "" for [Gap], and for the unknown
+// Name returns the stem or silent word that t stands for. It returns "" for [Gap], and for the unknown
 // stems of a restricted analyzer.
 func (a *Analyzer) Name(t Term) string { return a.names[t.Index()] }
 
@@ -278,13 +278,13 @@ func (a *Analyzer) Stem(name string) Term { return a.term([]byte(name)) }
 // Len returns the number of terms in use: every [Term.Index] is less.
 func (a *Analyzer) Len() int { return len(a.names) }
 
-// Keep makes all terms known so far permanent, such as those of a topic: [Analyzer.Trim] keeps
-// them.
+// Keep makes all terms that are known so far, such as the terms of a topic, permanent:
+// [Analyzer.Trim] keeps them.
 func (a *Analyzer) Keep() { a.kept = len(a.names) }
 
-// Trim bounds the memory of the analyzer: if much was learned since [Analyzer.Keep], it is
-// forgotten. The terms that are not kept become invalid and their numbers are reused. Call it
-// between pages.
+// Trim limits the memory of the analyzer: if many words or stems are cached, it discards all terms
+// that were not made permanent by [Analyzer.Keep]. The discarded terms become invalid, and their
+// numbers are reused. Call Trim between pages.
 func (a *Analyzer) Trim() {
 	if len(a.names)-a.kept < maxCached && a.memo.size() < maxCached {
 		return
@@ -295,8 +295,8 @@ func (a *Analyzer) Trim() {
 	a.memo.reset()
 }
 
-// keptOf returns a copy of index with the kept terms only. It is a new map because maps do not
-// shrink.
+// keptOf returns a copy of index that contains only the permanent terms. A new map is needed because
+// maps do not shrink.
 func (a *Analyzer) keptOf(index map[string]Term) map[string]Term {
 	kept := make(map[string]Term)
 	for name, t := range index {

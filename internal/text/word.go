@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lower maps ASCII letters to lower case and digits to themselves; all other bytes, also those
-// of multi-byte characters, to 0.
+// lower maps ASCII letters to lower case, digits to themselves, and all other bytes, including the
+// bytes of multi-byte characters, to 0.
 var lower = func() (t [256]byte) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = byte(c)
@@ -20,9 +20,9 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// nextWord returns the first word of s that begins at or after i, as s[start:end], empty if
-// there is none. The search for the following word starts at next, which is less than end
-// where words overlap.
+// nextWord returns the first word of s that begins at or after i, as s[start:end]. The word is empty
+// if there is none. next is the offset from which to search for the following word; it is less
+// than end if words overlap.
 func nextWord(s string, i int) (start, end, next int) {
 	for i < len(s) && lower[s[i]] == 0 {
 		if s[i] < utf8.RuneSelf {
@@ -57,8 +57,8 @@ func nextWord(s string, i int) (start, end, next int) {
 	return start, i, i
 }
 
-// pair is nextWord for a character of class unspaced at i: the word is this character and the
-// next one of the class, if it follows immediately, with their marks.
+// pair is nextWord for a character of class unspaced at i. The word consists of this character and,
+// if another character of the class follows immediately, that character, each with its marks.
 func pair(s string, i int) (start, end, next int) {
 	start = i
 	for found := 0; i < len(s) && s[i] >= utf8.RuneSelf; {
@@ -80,12 +80,12 @@ func pair(s string, i int) (start, end, next int) {
 	return start, i, i
 }
 
-// block is the number of bytes that are classified at once, one bit of a uint64 for each.
+// block is the number of bytes that are classified at once: a uint64 has one bit for each.
 const block = 64
 
-// classes classifies the block of s that starts at i: bit k of words is set if byte i+k is
-// an ASCII letter or digit, bit k of wide if it is part of a multi-byte character. Bytes
-// beyond the end of s are neither.
+// classes classifies the block of s that starts at i. Bit k of words is set if byte i+k is an ASCII
+// letter or digit; bit k of wide is set if the byte is part of a multi-byte character. For bytes
+// beyond the end of s, both bits are 0.
 func classes(s string, i int) (words, wide uint64) {
 	for k := 0; k < block && i+k < len(s); k += 8 {
 		plain, high := classesOf(eight(s, i+k))
@@ -101,7 +101,7 @@ func classesOf(w uint64) (words, wide uint64) {
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
-	// In bytes below 0x80 the highest bit is free: adding 0x80-from sets it if b ≥ from,
+	// In bytes below 0x80 the highest bit is 0: adding 0x80-from sets this bit if b ≥ from,
 	// adding 0x7F-to sets it if b > to.
 	b := w &^ high
 	digit := (b + (0x80-'0')*ones) &^ (b + (0x7F-'9')*ones)
@@ -119,8 +119,8 @@ type class uint8
 const (
 	between  class = iota // separates words
 	joiner                // ignored inside a word
-	mark                  // belongs to the character before it, and begins no word
-	letter                // or digit: part of a word
+	mark                  // belongs to the character before it; cannot begin a word
+	letter                // letter or digit: part of a word
 	unspaced              // letter of a script written without spaces between words
 )
 
@@ -188,7 +188,7 @@ func startsUnspaced(word []byte) bool {
 	return r >= utf8.RuneSelf && classOf(r) == unspaced
 }
 
-// Words yields the words of s as written. Those of scripts without spaces overlap.
+// Words yields the words of s as written. In scripts without spaces, words overlap.
 func Words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for next := 0; ; {
@@ -222,8 +222,8 @@ func (c casing) fold(dst []byte, word string) []byte {
 	return dst
 }
 
-// composed reports whether all characters of word are Latin, Cyrillic or Han ones that NFC
-// does not change in any context. It is a fast check that most words pass.
+// composed reports whether all characters of word are Latin, Cyrillic or Han characters that NFC
+// does not change in any context. It is a fast check that returns true for most words.
 func composed[T string | []byte](word T) bool {
 	for i := 0; i < len(word); i++ {
 		if word[i] >= utf8.RuneSelf {
