@@ -12,8 +12,8 @@
 //   - a file of documentation (/usr/share/doc), or a node of an Info file (/usr/share/info),
 //   - the descriptions of all Debian packages, in alphabetical order.
 //
-// So that no family of similar pages dominates, there are at most 60 documents of a Debian
-// package or a directory of Go, and texts that mostly repeat others are omitted.
+// To prevent that many similar pages dominate, at most 60 documents of a Debian package or a
+// directory of Go are used, and texts that mostly repeat other texts are omitted.
 package main
 
 import (
@@ -43,12 +43,12 @@ import (
 )
 
 const (
-	size         = 12_000 // words of the table
-	minDF        = 5      // documents that have a word of the table
-	maxDocuments = 60     // of a Debian package or a directory of Go
-	maxWords     = 800    // of a document
-	minWords     = 50     // of a document
-	minStop      = 0.2    // share of stop words in a document; lists, code and other languages have fewer
+	size         = 12_000 // number of words in the table
+	minDF        = 5      // minimum number of documents that contain a word of the table
+	maxDocuments = 60     // maximum number of documents of a Debian package or a directory of Go
+	maxWords     = 800    // maximum number of words of a document
+	minWords     = 50     // minimum number of words of a document
+	minStop      = 0.2    // minimum share of stop words in a document; lists, code and other languages have fewer
 )
 
 func main() {
@@ -95,7 +95,7 @@ type collection struct {
 	terms      []text.Term     // scratch
 }
 
-// add counts the documents of texts, by package, and returns their number.
+// add counts the documents of texts, which are grouped by package, and returns their number.
 func (c *collection) add(texts map[string][]string) (documents int) {
 	names := make([]string, 0, len(texts))
 	for name := range texts {
@@ -112,7 +112,7 @@ func (c *collection) add(texts map[string][]string) (documents int) {
 	return documents
 }
 
-// addPieces counts those documents that are English and new, and returns their number.
+// addPieces counts the documents that are English and new, and returns their number.
 func (c *collection) addPieces(pieces []string) (documents int) {
 	for _, p := range pieces {
 		if c.isProse(p) && c.isNew(p) {
@@ -123,7 +123,7 @@ func (c *collection) addPieces(pieces []string) (documents int) {
 	return documents
 }
 
-// split cuts a text into documents.
+// split splits a text into documents.
 func split(s string) (pieces []string) {
 	words := slices.Collect(text.Words(s))
 	for n := 1 + (len(words)-1)/maxWords; n > 0 && len(words) >= minWords; n-- {
@@ -212,12 +212,12 @@ func (c *collection) write(name, sources string) error {
 	return os.WriteFile(name, b.Bytes(), 0o666)
 }
 
-// isWord reports whether w has two letters or more and nothing else.
+// isWord reports whether w consists of two or more letters.
 func isWord(w string) bool {
 	return len([]rune(w)) >= 2 && !strings.ContainsFunc(w, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// goTree returns the comments of each directory of a Go tree without those of tests, and
+// goTree returns the comments of each directory of a Go tree, without comments in tests, and
 // the files of its documentation.
 func goTree(root string) map[string][]string {
 	texts := map[string][]string{}
