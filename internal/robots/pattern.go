@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// anchor escapes every "$" but one at the end of s, where it matches the end of the
+// anchor escapes every "$" in s, except a "$" at the end, which matches the end of the
 // path.
 func anchor(s string) string {
 	if i := strings.IndexByte(s, '$'); i < 0 || i == len(s)-1 {
@@ -20,8 +20,9 @@ func anchor(s string) string {
 // begins with the text before the first star, contains the pieces between stars in
 // order without overlap, and, if the pattern ends in "$", ends in the last piece.
 //
-// It takes the first occurrence of every piece, since a later one leaves less for the
-// pieces that follow. So the time is linear in the length of path, whatever the pattern.
+// It uses the first occurrence of every piece, because a later occurrence would leave less
+// of the path for the following pieces. So for any pattern the time is linear in the length
+// of path.
 func match(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	piece, pattern, more := strings.Cut(pattern, "*")
@@ -44,10 +45,10 @@ func match(pattern, path string) bool {
 	}
 }
 
-// escape spells s as a well-formed URL would: octets that RFC 3986 does not allow in one
-// are escaped, and the digits of escapes are upper case. In a path "*" and "$" are
-// escaped too, because they have a meaning in rules (RFC 9309, section 2.2.3), and
-// octets above ASCII are not: [normalize] escapes them.
+// escape writes s in the form of a well-formed URL: it escapes octets that RFC 3986 does not
+// allow, and writes the digits of escapes in upper case. In a path it also escapes "*" and
+// "$", because they have a meaning in rules (RFC 9309, section 2.2.3). It does not escape
+// octets above ASCII; [normalize] does.
 func escape(s string, rule bool) string {
 	needed := func(i int) bool {
 		switch c := s[i]; c {

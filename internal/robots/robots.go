@@ -3,14 +3,14 @@
 //
 // It does no I/O: package polite fetches and caches robots.txt and handles failures.
 //
-// Groups that name the same crawler are merged. The longest matching rule decides;
-// of two equally long ones, Allow. A URL that no rule matches is allowed, and so is
-// /robots.txt itself.
+// Groups that name the same crawler are merged. The longest matching rule decides; if
+// two are equally long, the Allow rule decides. A URL that no rule matches is allowed, and
+// so is /robots.txt itself.
 //
-// Matchers differ about percent-encoding. RFC 9309, section 2.2.2, decodes escapes of
-// unreserved characters before comparing; Google's matcher and its test suite do
-// not. This package takes the stricter answer: a Disallow rule applies if it matches
-// either way, an Allow rule only if it matches without decoding.
+// Matchers differ in how they treat percent-encoding. RFC 9309, section 2.2.2, decodes
+// escapes of unreserved characters before comparing; Google's matcher and its test suite
+// do not. This package is strict: a Disallow rule applies if it matches with or without
+// decoding, an Allow rule only if it matches without decoding.
 package robots
 
 import (
@@ -22,8 +22,8 @@ import (
 	"unicode/utf16"
 )
 
-// MaxSize is the number of bytes of a robots.txt that are parsed, the least that
-// RFC 9309, section 2.5, permits. The rest is ignored, and with it the line that
+// MaxSize is the number of bytes of a robots.txt that are parsed: the minimum that
+// RFC 9309, section 2.5, requires. The rest is ignored, including the whole line that
 // crosses the limit.
 const MaxSize = 500 << 10
 
@@ -35,7 +35,7 @@ type File struct {
 	groups []group
 }
 
-// A group is a run of user-agent lines and the rules below them.
+// A group consists of consecutive user-agent lines and the rules after them.
 type group struct {
 	agents []string // product tokens in lower case; "*" means all crawlers
 	rules  []rule
@@ -46,7 +46,7 @@ type group struct {
 type rule struct {
 	value   string // as written in the file
 	spelled string // escape(value)
-	normal  string // normalize(spelled); if several rules match, the longest decides
+	normal  string // normalize(spelled); if several rules match, the longest normal decides
 	line    int32
 	allow   bool
 }
@@ -57,22 +57,22 @@ const ruleSize = 56
 // Rules are the rules of a file that apply to one crawler. The zero value allows
 // everything.
 type Rules struct {
-	// Delay is the largest crawl-delay in seconds, at most maxDelay; 0 if there is
-	// none. It is not part of RFC 9309.
+	// Delay is the largest crawl-delay in seconds, at most maxDelay, or 0 if there is
+	// none. Crawl-delay is not part of RFC 9309.
 	Delay float64
 
-	rules []rule // the first match decides
+	rules []rule // sorted so that the first match decides
 }
 
 // A Decision reports whether a URL may be fetched, and why.
 type Decision struct {
 	Allowed bool
-	Line    int    // number of the line that decided, from 1; 0 if none did
-	Rule    string // that line, such as "Disallow: /private/"
+	Line    int    // number, from 1, of the line that decided; 0 if no rule matched
+	Rule    string // the rule in that line, such as "Disallow: /private/"
 }
 
-// Parse parses a robots.txt. It never fails: it skips lines that it cannot parse,
-// binary ones included, as RFC 9309 requires.
+// Parse parses a robots.txt. It never fails: as RFC 9309 requires, it skips lines that it
+// cannot parse, including binary data.
 func Parse(data []byte) *File {
 	whole := len(data) <= MaxSize
 	data = toUTF8(data[:min(len(data), MaxSize)])
@@ -101,7 +101,7 @@ func Parse(data []byte) *File {
 			}
 		case "allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
 			if len(f.groups) == 0 {
-				continue // rules before the first group apply to nobody
+				continue // rules before the first group apply to no crawler
 			}
 			inAgents = false
 			if value == "" {
@@ -110,7 +110,7 @@ func Parse(data []byte) *File {
 			g := &f.groups[len(f.groups)-1]
 			g.rules = append(g.rules, newRule(key == "allow", n, value))
 		case "crawl-delay", "crawldelay", "crawl delay":
-			// Lines outside the standard do not end a run of user-agent lines
+			// Lines that are not in the standard do not end a run of user-agent lines
 			// (section 2.2.4).
 			if d, _ := strconv.ParseFloat(value, 64); d > 0 && len(f.groups) > 0 { // 0 if it is no number
 				g := &f.groups[len(f.groups)-1]
@@ -125,12 +125,12 @@ func Parse(data []byte) *File {
 	return f
 }
 
-// maxDelay bounds a crawl-delay, in seconds.
+// maxDelay is the maximum crawl-delay in seconds.
 const maxDelay = 86400
 
-// For returns the rules for a crawler: those of all groups that name its product token
-// (see [Token]), or else of the groups for "*". Letter case and what follows the token
-// in agent, such as a version, are ignored.
+// For returns the rules for a crawler: the rules of all groups that name its product token
+// (see [Token]) or, if there is no such group, of the groups for "*". It ignores letter case
+// and text after the token in agent, such as a version.
 func (f *File) For(agent string) *Rules {
 	token := strings.ToLower(Token(agent))
 	r := new(Rules)
@@ -178,10 +178,10 @@ func (r *Rules) Size() int {
 	return size
 }
 
-// Token returns the product token at the head of s: its longest prefix of letters,
+// Token returns the product token at the start of s: its longest prefix of letters,
 // digits, "_" and "-", which may be empty. RFC 9309, section 2.2.1, does not allow
-// digits, but some crawlers have them (MJ12bot, 360Spider); if they were cut at the
-// first digit, their names would be those of other crawlers.
+// digits, but some names of crawlers have digits (MJ12bot, 360Spider). Cut at the first
+// digit, they would be confused with names of other crawlers.
 func Token(s string) string {
 	i := 0
 	for i < len(s) && isTokenByte(s[i]) {
@@ -212,11 +212,11 @@ func (r *Rules) Decide(url string) Decision {
 	return Decision{Allowed: true}
 }
 
-// Path returns the part of a URL that rules are matched against: path and query
-// without the fragment, "/" for an empty path. Scheme and host are optional.
+// Path returns the part of a URL against which rules are matched: path and query
+// without the fragment. It returns "/" for an empty path. url may lack scheme and host.
 func Path(url string) string {
 	url, _, _ = strings.Cut(url, "#")
-	// A "://" belongs to a scheme only if no path begins before it.
+	// "://" follows a scheme only if no path begins before it.
 	rest := url
 	if after, ok := strings.CutPrefix(url, "//"); ok {
 		rest = after
@@ -253,8 +253,9 @@ func (x *rule) String() string {
 
 const maxRuleText = 200
 
-// toUTF8 removes a byte order mark and decodes UTF-16, which some editors write. The
-// mark of UTF-16 before text without NULs is a mistake: that text is ASCII or UTF-8.
+// toUTF8 removes a byte order mark and decodes UTF-16, which some editors write. If a
+// byte order mark of UTF-16 precedes text without NULs, the mark is wrong, and the text is
+// ASCII or UTF-8.
 func toUTF8(data []byte) []byte {
 	var order binary.ByteOrder
 	switch {
@@ -289,8 +290,8 @@ func cutLine(data []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// split cuts a line at its colon, or, if it has none but consists of two words,
-// between them.
+// split splits a line at its colon. A line without colon that consists of two words is
+// split between the words.
 func split(line []byte) (key, value string, ok bool) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]

@@ -5,11 +5,11 @@ import "strings"
 // Directives are the restrictions that a page states in X-Robots-Tag headers and
 // <meta name=robots> elements. The zero value restricts nothing.
 //
-// The only specification is draft-illyes-repext, and the practice of search engines.
-// Restrictions of several headers and elements add up; a permission such as "index"
-// removes none. Only the directives that concern crawling and archiving are
-// recognized; the others (nosnippet, max-snippet, unavailable_after, notranslate, …)
-// are about showing search results and are ignored.
+// The only specifications are draft-illyes-repext and the practice of search engines.
+// Restrictions of several headers and elements are combined; a permission such as "index"
+// does not remove a restriction. Only directives about crawling and archiving are
+// recognized; other directives (nosnippet, max-snippet, unavailable_after, notranslate, …)
+// concern the display of search results, and are ignored.
 type Directives struct {
 	NoIndex   bool // noindex, none
 	NoFollow  bool // nofollow, none: do not follow the page's links
@@ -22,7 +22,7 @@ func (d Directives) Or(e Directives) Directives {
 }
 
 // String returns d in the form of a meta element's content, such as "noindex,
-// nofollow"; "" for no restriction. [Meta] parses it.
+// nofollow", or "" if there is no restriction. [Meta] parses this form.
 func (d Directives) String() string {
 	var words []string
 	if d.NoIndex {
@@ -38,8 +38,8 @@ func (d Directives) String() string {
 }
 
 // XRobotsTag parses the values of all X-Robots-Tag headers of a response for the
-// crawler called agent (see [Token]). Directives apply to all crawlers, or, after a
-// name and a colon, to the crawler of that name, up to the next name in the value.
+// crawler called agent (see [Token]). Directives apply to all crawlers. Directives after
+// a name and a colon, up to the next name in the value, apply to the crawler of that name.
 // The draft's syntax, "*=noindex; name=nofollow", is accepted as well. The time is
 // linear in the length of the values.
 func XRobotsTag(agent string, values []string) Directives {
@@ -60,7 +60,7 @@ func Meta(agent, name, content string) Directives {
 	return directives(content, Token(agent))
 }
 
-// addresses reports whether name means all crawlers or the one with the given token.
+// addresses reports whether name means all crawlers, or the crawler with the given token.
 func addresses(name, token string) bool {
 	if name = strings.Trim(name, whitespace+"\r\n"); name == "*" || strings.EqualFold(name, "robots") {
 		return true
@@ -69,10 +69,10 @@ func addresses(name, token string) bool {
 }
 
 // directives parses one value. Words may be separated by blanks instead of commas.
-// Unknown words, such as those of a date, are skipped.
+// Unknown words, such as the words of a date, are skipped.
 func directives(value, token string) (d Directives) {
 	for list := range strings.SplitSeq(value, ";") {
-		ours := true // the words that follow apply to this crawler
+		ours := true // the following words apply to this crawler
 		for word, valued, rest := nextWord(list); word != ""; word, valued, rest = nextWord(rest) {
 			next, _, after := nextWord(rest)
 			switch {
@@ -82,8 +82,8 @@ func directives(value, token string) (d Directives) {
 					rest = after // the value of the limit, not the directive "none"
 				}
 			case isDirective(next) && !isDirective(word):
-				// A crawler's name. Any other unknown word with a value is skipped:
-				// taken for a name, it would hide the directives after it.
+				// The name of a crawler. Any other unknown word with a value is skipped.
+				// If it were treated as a name, the directives after it would be ignored.
 				ours = addresses(word, token)
 			}
 			if ours {
@@ -96,8 +96,8 @@ func directives(value, token string) (d Directives) {
 
 const separators = whitespace + "\r\n,:="
 
-// nextWord returns the first word of s, "" if there is none, whether a colon or an
-// equals sign follows it, and the rest of s.
+// nextWord returns the first word of s, or "" if there is none, and the rest of s. It also
+// reports whether a colon or an equals sign follows the word.
 func nextWord(s string) (word string, valued bool, rest string) {
 	s = strings.TrimLeft(s, separators)
 	n := strings.IndexAny(s, separators)
@@ -123,7 +123,7 @@ func meaning(word string) Directives {
 	return Directives{}
 }
 
-// isDirective reports whether word is a known directive, and so not a crawler's name.
+// isDirective reports whether word is a known directive, and therefore not the name of a crawler.
 func isDirective(word string) bool {
 	switch strings.ToLower(word) {
 	case "all", "none", "index", "noindex", "follow", "nofollow", "archive", "noarchive", "cache", "nocache",
