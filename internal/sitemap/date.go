@@ -23,16 +23,16 @@ var (
 )
 
 // zones holds the offsets, in hours, of the names in RFC 822, section 5.1. Other names have no
-// certain meaning and count as UTC (RFC 2822, section 4.3).
+// certain meaning, and are treated as UTC (RFC 2822, section 4.3).
 var zones = map[string]int{"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
 
-// earliest is a lower bound of plausible dates. Earlier ones are placeholders for "none".
+// earliest is the earliest plausible date. Earlier dates are placeholders for "no date".
 var earliest = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const maxDate = 64
 
 // lastMod parses a date and returns it in one of the two forms of LastMod in [Entry], or "" if s
-// is not a date. A year or month stands for its first day; a time without zone is UTC.
+// is not a date. For a year or month it returns the first day; a time without zone is UTC.
 func lastMod(s string) string {
 	if len(s) < 4 || len(s) > maxDate {
 		return ""
@@ -56,7 +56,7 @@ func lastMod(s string) string {
 	return ""
 }
 
-// mailed is lastMod for dates in the form of RFC 822.
+// mailed is like lastMod, for dates in the form of RFC 822.
 func mailed(s string) string {
 	if _, after, ok := strings.Cut(s, ","); ok {
 		s = after
@@ -80,8 +80,8 @@ func mailed(s string) string {
 	return ""
 }
 
-// format formats t in UTC, and returns "" if t is not plausible. If the result equals read, the
-// string that t was parsed from, it returns read and does not allocate.
+// format formats t in UTC, and returns "" if t is not plausible. read is the string from which t was
+// parsed. If the result equals read, format returns read and does not allocate.
 func format(t time.Time, layout, read string) string {
 	t = t.UTC()
 	if t.Before(earliest) || t.Year() > 9999 {

@@ -2,14 +2,14 @@
 // sitemap indexes in XML, plain text, and RSS 2.0, RSS 1.0 and Atom feeds, each of them
 // optionally compressed with gzip.
 //
-// It does no I/O of its own and yields entries one by one, in memory that does not grow
-// with the file. The caller decides which entries to use: the protocol lets a sitemap
-// list URLs of its own site only, or of sites whose robots.txt names it.
+// It does no I/O of its own, and yields entries one by one, in memory that does not grow
+// with the file. The caller decides which entries to use: the protocol allows a sitemap to
+// list only URLs of its own site, and of sites whose robots.txt lists the sitemap.
 //
-// Parsing is lenient. Namespaces and the name of the root element do not matter, only
-// the names of entries and their fields. Unclosed tags and bare ampersands are accepted;
-// any other syntax error loses at most one entry. Entities that a DTD declares are never
-// expanded.
+// Parsing is lenient. It uses only the names of entries and their fields, and ignores
+// namespaces and the name of the root element. It accepts unclosed tags and bare ampersands;
+// after any other syntax error, at most one entry is lost. It never expands entities that a
+// DTD declares.
 package sitemap
 
 import (
@@ -26,20 +26,20 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Bounds of one file. The first two are the protocol's.
+// Limits of one file. The protocol defines the first two.
 const (
-	MaxEntries = 50_000   // entries, including those without an address; the rest is not read
-	MaxSize    = 50 << 20 // bytes after decompression; the rest is not read
-	MaxLoc     = 8 << 10  // bytes of an address. The protocol says 2,048 characters; longer ones are in use
+	MaxEntries = 50_000   // number of entries, including entries without an address; the rest is not read
+	MaxSize    = 50 << 20 // number of bytes after decompression; the rest is not read
+	MaxLoc     = 8 << 10  // length of an address in bytes. The limit of the protocol is 2,048 characters, but longer addresses occur
 
-	// maxRatio bounds the compression ratio of gzip, checked from 1 MiB on. Deflate
+	// maxRatio limits the compression ratio of gzip. It is checked from 1 MiB on. Deflate
 	// reaches 1032; lists of addresses stay below 100.
 	maxRatio = 1000
 )
 
 // Errors that end a file. They may be wrapped: use errors.Is.
 var (
-	ErrNoSitemap = errors.New("no sitemap") // no entry, and not the root element of a sitemap or feed
+	ErrNoSitemap = errors.New("no sitemap") // no entry, and no root element of a sitemap or feed
 	ErrTruncated = errors.New("the sitemap breaks off")
 	ErrTooLong   = errors.New("the sitemap is longer than 50 MiB")
 	ErrTooMany   = errors.New("the sitemap has more than 50,000 entries")
@@ -55,7 +55,7 @@ const (
 	Index  Kind = "sitemapindex"
 	URLSet Kind = "urlset"
 	Text   Kind = "text"
-	RSS    Kind = "rss" // 2.0 and 1.0, and those before
+	RSS    Kind = "rss" // 2.0, 1.0 and earlier versions
 	Atom   Kind = "atom"
 )
 
@@ -68,8 +68,8 @@ type Entry struct {
 	// checked to be a URL, and may be relative.
 	Loc string
 
-	// LastMod is the time of the last change in UTC, as "2006-01-02" or
-	// "2006-01-02T15:04:05Z"; "" if it is missing or not understood.
+	// LastMod is the time of the last change in UTC, in the form "2006-01-02" or
+	// "2006-01-02T15:04:05Z", or "" if it is missing or cannot be parsed.
 	LastMod string
 
 	// Priority is the priority of the page within its site, in [0, 1]. If the entry has
@@ -78,15 +78,15 @@ type Entry struct {
 	Ranked   bool
 }
 
-// Entries yields the entries of the sitemap in r, in order. Unless the file was read to
+// Entries yields the entries of the sitemap in r, in order. If the file could not be read to
 // its end, the last value is an error of this package; [ErrTruncated] wraps errors of r.
 // Entries without a usable address are skipped. A sitemap, index or feed in XML may be
-// empty; any other file without entries is an error, [ErrNoSitemap].
+// empty; for any other file without entries, Entries yields [ErrNoSitemap].
 //
 // The time is linear in the number of bytes read.
 func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, MaxSize) }
 
-// entries is Entries with size in place of MaxSize.
+// entries is like Entries, with the limit size instead of MaxSize.
 func entries(r io.Reader, size int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := read(r, size, func(e Entry) error {
@@ -107,8 +107,8 @@ var errStop = errors.New("stopped")
 // buffered is the size of read buffers.
 const buffered = 32 << 10
 
-// read detects the format of r and passes its entries to emit. It returns the first
-// error of emit.
+// read detects the format of r and passes the entries to emit. If emit returns an error,
+// read stops and returns it.
 func read(r io.Reader, size int64, emit func(Entry) error) error {
 	received := &counter{r: r}
 	in := bufio.NewReaderSize(received, buffered)
@@ -142,9 +142,10 @@ func read(r io.Reader, size int64, emit func(Entry) error) error {
 	}
 }
 
-// decode converts the text to UTF-8 without a byte order mark. The encoding is given by
-// the mark, by NULs where UTF-16 has them, or by the XML declaration. A declaration of an
-// unknown encoding is ignored. A UTF-16 declaration readable as ASCII is false and ignored.
+// decode converts the text to UTF-8 without a byte order mark. The encoding is determined
+// by the mark, by NULs at the positions where UTF-16 has them, or by the XML declaration. It
+// ignores a declaration of an unknown encoding, and a declaration of UTF-16 that was readable
+// as ASCII, because that cannot be true.
 func decode(in *bufio.Reader) *bufio.Reader {
 	head, _ := in.Peek(256)
 	name := ""
@@ -173,7 +174,7 @@ func decode(in *bufio.Reader) *bufio.Reader {
 	return out
 }
 
-// declared returns the encoding that an XML declaration names, "" if none does.
+// declared returns the encoding in the XML declaration, or "" if there is none.
 func declared(head []byte) string {
 	head = bytes.TrimLeft(head, "\t\r\n ")
 	if !bytes.HasPrefix(head, []byte("<?xml")) {
@@ -201,8 +202,8 @@ func truncated(err error) error {
 	return fmt.Errorf("%w: %w", ErrTruncated, err)
 }
 
-// readText reads a list of addresses, one a line. Other lines are skipped: the
-// protocol has none, but there are files with comments.
+// readText reads a list of addresses, one a line. It skips other lines: the protocol does
+// not allow them, but some files contain comments.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
 	found := 0
 	var v value
@@ -239,9 +240,9 @@ func isAddress(s string) bool {
 	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// upToLineEnd reads up to the first CR or LF, which is consumed but not returned, or as
-// much as is buffered if there is none: end reports which. The chunk is valid until the
-// next read.
+// upToLineEnd reads up to the first CR or LF, which it consumes but does not return. Then
+// end is true. If the buffer contains no CR or LF, it returns the whole buffer. The chunk is
+// valid until the next read.
 func upToLineEnd(in *bufio.Reader) (chunk []byte, end bool, err error) {
 	if _, err := in.Peek(1); err != nil {
 		return nil, false, err
@@ -273,8 +274,8 @@ func (c *counter) Read(p []byte) (int, error) {
 type bounded struct {
 	r        io.Reader
 	left     int64
-	received *counter // nil for no limit on the ratio
-	n        int64    // bytes read
+	received *counter // counts received bytes; nil: the ratio is not limited
+	n        int64    // number of bytes read
 }
 
 func (b *bounded) Read(p []byte) (int, error) {

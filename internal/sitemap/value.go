@@ -7,8 +7,8 @@ import (
 
 // A value is text that arrives in pieces. Its zero value is empty.
 type value struct {
-	b       []byte // without white space at its beginning
-	tooLong bool   // or unusable for another reason
+	b       []byte // text so far, without white space at its beginning
+	tooLong bool   // the text is too long, or unusable for another reason
 }
 
 func (v *value) reset() { v.b, v.tooLong = v.b[:0], false }
@@ -28,8 +28,8 @@ func (v *value) add(text []byte) {
 // maxSpaceAtEnd is the number of bytes of white space that may follow an address.
 const maxSpaceAtEnd = 256
 
-// String returns the text without white space around it, as valid UTF-8; "" if it is
-// longer than MaxLoc.
+// String returns the text without white space around it, as valid UTF-8. It returns "" if
+// the text is longer than MaxLoc.
 func (v *value) String() string {
 	b := bytes.TrimRight(v.b, whitespace)
 	if v.tooLong || len(b) > MaxLoc {

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Bounds of the XML, beside those of every file. Only the names of the root and of the open
-// entry are kept, so nesting needs no bound.
+// Limits of XML, in addition to the limits of every file. Only the names of the root and of the
+// open entry are kept, so the depth of nesting needs no limit.
 const (
-	maxToken  = 1 << 20 // bytes of one tag, comment, text or document type
-	maxFaults = 1000    // syntax errors that are skipped
-	maxFields = 16      // fields of an entry that are read; there is no use for more than six
+	maxToken  = 1 << 20 // length in bytes of one tag, comment, text or document type
+	maxFaults = 1000    // number of syntax errors that are skipped
+	maxFields = 16      // number of fields of an entry that are read; at most six are useful
 )
 
 var errToken = fmt.Errorf("%w: a tag or text longer than 1 MiB", ErrTruncated)
@@ -32,7 +32,7 @@ var errEnd = errors.New("end of the root element")
 type tokenReader struct {
 	*bufio.Reader
 	left int
-	err  error // of the last ReadByte
+	err  error // error of the last ReadByte
 }
 
 func (r *tokenReader) ReadByte() (c byte, err error) {
@@ -45,8 +45,8 @@ func (r *tokenReader) ReadByte() (c byte, err error) {
 	return c, r.err
 }
 
-// readXML reads a sitemap, an index or a feed. It skips what encoding/xml cannot parse, and the
-// field of an entry in which that occurs.
+// readXML reads a sitemap, an index or a feed. It skips text that encoding/xml cannot parse, and the
+// field of an entry in which this text occurs.
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	r := &tokenReader{Reader: bufio.NewReaderSize(transform.NewReader(in, unicode.UTF8.NewDecoder()), buffered)}
 	x := &markup{emit: emit}
@@ -74,7 +74,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 		default:
 			err = truncated(err)
 		}
-		// An entry that is not closed counts.
+		// Emit an entry that is not closed, too.
 		if e := x.closeEntry(); e != nil {
 			return e
 		}
@@ -88,7 +88,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// newDecoder returns a lenient decoder of UTF-8, whatever the XML declaration says.
+// newDecoder returns a lenient decoder of UTF-8, which ignores the encoding in the XML declaration.
 func newDecoder(r io.Reader) *xml.Decoder {
 	d := xml.NewDecoder(r)
 	d.Strict = false
@@ -99,24 +99,24 @@ func newDecoder(r io.Reader) *xml.Decoder {
 // A markup collects entries from tokens.
 type markup struct {
 	emit    func(Entry) error
-	stopped bool // by emit, or because the file is no sitemap
-	found   bool // an entry was emitted
-	opened  int  // entries so far
+	stopped bool // emit returned an error, or the file is not a sitemap
+	found   bool // at least one entry was emitted
+	opened  int  // number of entries so far
 
 	root xml.Name // name and prefix of the root element
-	kind Kind     // of the root element; "" if its name is not known
+	kind Kind     // kind of the root element; "" if its name is unknown
 
 	entry  xml.Name // name and prefix of the open entry; zero if none is open
-	depth  int      // of open elements in the entry
-	fields int      // in the entry
-	field  field    // the one that is being read, at depth 1
-	text   value    // of the field
+	depth  int      // number of open elements in the entry
+	fields int      // number of fields in the entry
+	field  field    // the field that is being read, at depth 1
+	text   value    // text of this field
 	e      Entry
 	guid   string // address of an RSS item that has no link
-	dated  field  // where e.LastMod is from
+	dated  field  // field from which e.LastMod was taken
 }
 
-// A field is what an element in an entry means.
+// A field is the meaning of an element in an entry.
 type field int
 
 const (
@@ -124,11 +124,11 @@ const (
 	loc
 	guid
 	lastmod
-	published // the date if there is no lastmod
+	published // used as date if there is no lastmod
 	priority
 )
 
-// see takes the next token.
+// see handles the next token.
 func (x *markup) see(token xml.Token) error {
 	switch t := token.(type) {
 	case xml.StartElement:
@@ -143,7 +143,7 @@ func (x *markup) see(token xml.Token) error {
 	return nil
 }
 
-// start handles a start tag. An end tag follows, for an empty element too.
+// start handles a start tag. The decoder returns an end tag for every element, even an empty one.
 func (x *markup) start(tag xml.StartElement) error {
 	local := strings.ToLower(tag.Name.Local)
 	if x.root.Local == "" {
@@ -189,7 +189,7 @@ func (x *markup) start(tag xml.StartElement) error {
 	return nil
 }
 
-// end handles an end tag. Inside an entry any end tag closes the innermost element.
+// end handles an end tag. Inside an entry every end tag closes the innermost element.
 func (x *markup) end(name xml.Name) error {
 	switch {
 	case x.entry.Local != "" && x.entry == name:
@@ -209,8 +209,8 @@ func (x *markup) end(name xml.Name) error {
 	return nil
 }
 
-// entryKind returns the kind of entry that an element is, by its local name; "" if it
-// is none.
+// entryKind returns the kind of entry of an element with a local name, or "" if the element is
+// not an entry.
 func (x *markup) entryKind(local string) Kind {
 	switch local {
 	case "url":
@@ -233,8 +233,8 @@ func (x *markup) entryKind(local string) Kind {
 	return ""
 }
 
-// fieldOf returns the meaning of an element directly in an entry. A link that is an
-// attribute is taken at once.
+// fieldOf returns the meaning of a direct child element of an entry. If an attribute contains a
+// link, fieldOf stores the link at once.
 func (x *markup) fieldOf(tag xml.StartElement, local string) field {
 	// Elements of other namespaces, such as image:loc, do not describe the page.
 	ours := tag.Name.Space == "" || tag.Name.Space == x.entry.Space
@@ -285,8 +285,8 @@ func (x *markup) fieldOf(tag xml.StartElement, local string) field {
 	return none
 }
 
-// take puts the text of a field into the entry. The first usable value of a field
-// counts.
+// take stores the text of a field in the entry. If there are several, the first usable value of a
+// field is kept.
 func (x *markup) take(f field) {
 	if f == none {
 		return
@@ -331,7 +331,7 @@ func (x *markup) closeEntry() error {
 	return err
 }
 
-// attribute returns the value of an attribute by its lower-case local name, "" if there is
+// attribute returns the value of the attribute with a lower-case local name, or "" if there is
 // none.
 func attribute(tag xml.StartElement, name string) string {
 	for _, a := range tag.Attr {
