@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// WithoutDates appends to buf a URL without days, months and years, and reports whether it
-// contains a date. A calendar has a page for every day without end, and their URLs differ in
-// dates only. The URL of an article under a date keeps the article's name.
+// WithoutDates appends a URL without days, months and years to buf, and reports whether the URL
+// contains a date. A calendar has a page for every day, without end, and the URLs of these pages
+// differ only in dates. From the URL of an article under a date, the name of the article remains.
 //
-// A date is a year with a month, in digits or by its English name; digits that are both
+// A date is a year with a month, in digits or by its English name; digits that contain both
 // (20240531, 202405); or a number in a parameter such as month. Any other number of three or of
-// more than four digits is taken for the number of an article, and stays.
+// more than four digits is treated as the number of an article, and is not removed.
 func WithoutDates(buf []byte, path, query string) ([]byte, bool) {
 	if !hasYear(path) && !hasYear(query) && strings.IndexByte(query, '=') < 0 {
 		return buf, false
@@ -80,9 +80,9 @@ func withoutDates(buf []byte, s string) (_ []byte, found int) {
 	return buf, found
 }
 
-// DatesLead reports whether two URLs have dates, and paths that are otherwise the same. In a
-// calendar each date links to the next, so the crawl is led on without end; the dates of an
-// archive are linked from its list, whose URL has no date.
+// DatesLead reports whether two URLs have dates, and paths that are otherwise equal. In a
+// calendar each date links to the next date, so a crawl never ends. The dates of an archive, in
+// contrast, are linked from its list, whose URL has no date.
 func DatesLead(fromPath, fromQuery, path, query string) bool {
 	var toBuf, fromBuf [256]byte
 	if _, ok := WithoutDates(toBuf[:0], path, query); !ok {
@@ -108,7 +108,7 @@ func words(b []byte) []byte {
 	return b[:n]
 }
 
-// hasYear is a quick check: it reports whether s has a digit after 19, 20 or 21.
+// hasYear reports whether s contains 19, 20 or 21 followed by a digit. It is a quick check.
 func hasYear(s string) bool {
 	for i := 0; i+2 < len(s); i++ {
 		if c := s[i]; (c == '1' && s[i+1] == '9' || c == '2' && s[i+1] <= '1' && s[i+1] >= '0') && isDigit(s[i+2]) {
@@ -121,10 +121,10 @@ func hasYear(s string) bool {
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isYear reports whether four digits are a year that a page or a calendar may be about.
+// isYear reports whether four digits are a plausible year of a page or a calendar.
 func isYear(s string) bool { return "1900" <= s && s <= "2199" }
 
-// between reports whether a number of one or two digits lies between two numbers of two
+// between reports whether a number of one or two digits is in the range of two numbers of two
 // digits.
 func between(s, low, high string) bool {
 	if len(s) == 1 {

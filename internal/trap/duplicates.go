@@ -10,15 +10,15 @@ import (
 // A Page is a fetched page of a host.
 type Page struct {
 	Path, Query string
-	Hash        uint64 // simhash of its text
+	Hash        uint64 // simhash of the text
 }
 
-// The limits of near-duplicates. A part of a host is condemned if at least maxCopies of its pages,
-// and three quarters of them, are copies. A directory, which may hold pages of all kinds, is
-// condemned if at least maxDirCopies of its pages, and seven eighths of them, are copies.
+// The limits of near-duplicates. A part of a host is condemned if at least maxCopies of its pages
+// and at least three quarters of them are copies. A directory, which may contain pages of all kinds,
+// is condemned if at least maxDirCopies of its pages and at least seven eighths of them are copies.
 const (
-	maxDistance = 3  // bits in which the hashes of near-duplicates differ at most
-	maxCompared = 64 // pages with a block in common that a page is compared with
+	maxDistance = 3  // maximum number of bits in which the hashes of near-duplicates differ
+	maxCompared = 64 // maximum number of pages with a common block with which a page is compared
 
 	maxCopies    = 8
 	maxDirCopies = 16
@@ -33,13 +33,13 @@ func isTooMany(level, pages, copies int) bool {
 	return copies >= maxDirCopies && 8*copies >= 7*pages
 }
 
-// Copies reports, for each page of a host, whether it is a near-duplicate of a page with a
-// shorter URL, or one of the same length that sorts before it. The result does not depend on
+// Copies reports, for each page of a host, whether the page is a near-duplicate of a page with a
+// shorter URL, or with a URL of the same length that sorts first. The result does not depend on
 // the order of the pages.
 //
 // Hashes of near-duplicates differ in at most three of 64 bits, so at least one of four blocks
-// of 16 bits is the same. Only pages with a block in common are compared, and each with at
-// most 64, to bound the time.
+// of 16 bits is equal. Only pages with an equal block are compared. To limit the time, a page is
+// compared with at most 64 others.
 //
 // Source: G. S. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates for Web Crawling",
 // WWW 2007, sections 2 and 3.
@@ -82,21 +82,21 @@ func Copies(pages []Page) []bool {
 	return copied
 }
 
-// compare orders pages; the lesser of two near-duplicates is the original.
+// compare orders pages. The first of two near-duplicates in this order is the original.
 func compare(a, b Page) int {
 	return cmp.Or(
 		cmp.Compare(len(a.Path)+len(a.Query), len(b.Path)+len(b.Query)),
 		strings.Compare(a.Path, b.Path), strings.Compare(a.Query, b.Query))
 }
 
-// levels is the maximum number of parts of its host that a URL belongs to.
+// levels is the maximum number of parts of a host to which a URL belongs.
 const (
 	firstDir = 4
 	levels   = firstDir + maxDepth
 )
 
-// parts appends the keys of the parts of a host that a URL belongs to, in the order in which
-// they are checked; 0 stands for none. The parts are
+// parts appends the keys of the parts of a host to which a URL belongs, in the order in which they
+// are checked. The key 0 means that there is no such part. The parts are
 //
 //   - the URLs with the same parameter names,
 //   - the URLs with the same path and parameter names,
@@ -139,8 +139,8 @@ func parts(keys []Key, host uint32, path, query string) []Key {
 	return keys
 }
 
-// Condemned returns the parts of a host that consist of copies, judging by the given pages.
-// Pages of a condemned part do not count in the parts that contain it.
+// Condemned returns the parts of a host that consist of copies, according to the given pages.
+// Pages of a condemned part are not counted in the parts that contain it.
 func Condemned(host uint32, pages []Page) Condemnation {
 	c := Condemnation{host: host}
 	if len(pages) < maxCopies {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// maxPairs bounds the parameters that are used, and with them the memory that a site can cost.
+// maxPairs limits the number of parameters that are used, and thereby the memory for a site.
 const maxPairs = 16
 
 // Pairs yields the parameters of a query, each with its value.
 //
-// A shop that lets visitors choose colour, size and order has a URL for every combination: few
-// pairs and a vast number of URLs. A page that shows one of many items by number has as many
-// pairs as URLs. So the caller counts the URLs of a path that only combine pairs of other
+// A shop in which visitors choose colour, size and order has a URL for every combination: few
+// pairs, but a vast number of URLs. A page that shows one of many items by number has as many
+// pairs as URLs. Therefore the caller counts the URLs of a path whose pairs all occur in other
 // URLs.
 func Pairs(query string) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -29,8 +29,8 @@ func Pairs(query string) iter.Seq[string] {
 	}
 }
 
-// ParametersLead reports whether one URL leads to another by its parameters, that is, whether
-// they have the same path: a page of settings links to itself with other settings, whereas
+// ParametersLead reports whether a link from one URL to another only changes parameters, that is,
+// whether both have the same path. A page of settings links to itself with other settings, whereas
 // items are linked from lists at other paths.
 func ParametersLead(fromPath, _, path, _ string) bool { return fromPath == path }
 
@@ -54,8 +54,8 @@ func withoutPage(buf []byte, query string) []byte {
 	return buf
 }
 
-// IsPage reports whether a parameter is the page number of a list, or the index of its first
-// item.
+// IsPage reports whether a parameter is the page number of a list, or the index of the first item
+// on a page.
 func IsPage(name string) bool {
 	for _, word := range [...]string{"page", "paged", "p", "pg", "pageno", "pagenum", "pagenumber", "start", "st", "offset", "from", "skip"} {
 		if fold(name, word) {

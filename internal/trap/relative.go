@@ -2,24 +2,24 @@ package trap
 
 import "strings"
 
-// The budget of relative links that should not be relative.
+// The limits for relative links that should not be relative.
 const (
-	maxLinkDirs = 4 // directories of such a link
-	maxTwice    = 4 // URLs with the link twice, found on pages with it once, that prove it
+	maxLinkDirs = 4 // maximum number of directories in such a link
+	maxTwice    = 4 // number of URLs with the link twice, found on pages with the link once, that prove a mistake
 )
 
 // Links counts URLs that contain the same directories twice in a row, to find links that are
-// relative by mistake: about/us/ instead of /about/us/, in the footer of every page. Such a
-// link leads from every directory one level deeper and, if the server answers there, from
-// /x/about/us/ to /x/about/us/about/us/. A single such URL proves nothing, since directory
-// names do repeat; several directories with the same end do.
+// relative by mistake: about/us/ instead of /about/us/, in the footer of every page. From every
+// directory such a link leads to a deeper one and, if the server answers there, from
+// /x/about/us/ to /x/about/us/about/us/. A single such URL proves nothing, because directory
+// names may be repeated; several directories with the same end prove the mistake.
 type Links map[Key]int
 
 // Add counts a URL whose path ends in the same directories twice. The link consists of these
-// and the file: about/us/team.html in /x/about/us/about/us/team.html. Directories that are only
-// numbers do not count: /2026/01/01/ is a date. The URL counts if it was found on a page in
-// the directory up to the first occurrence. via returns the path of the page of the host that
-// it was found on, or ""; it is called only if needed.
+// directories and the file: about/us/team.html in /x/about/us/about/us/team.html. Add ignores
+// directories that are only numbers: /2026/01/01/ is a date. It counts the URL only if the URL was
+// found on a page in the directory that ends with the first occurrence. via returns the path of the
+// page, on the same host, on which the URL was found, or "". It is called only if needed.
 func (l Links) Add(host uint32, path string, via func() string) {
 	file := strings.LastIndexByte(path, '/')
 	for at, n := file, 0; at > 0 && n < maxLinkDirs; n++ {
@@ -39,13 +39,13 @@ func (l Links) Add(host uint32, path string, via func() string) {
 	}
 }
 
-// isName reports whether directories, each with a slash before it, include a name.
+// isName reports whether at least one of the directories, each with a slash before it, is a name.
 func isName(dirs string) bool {
 	return len(dirs) > minSegment && strings.ContainsFunc(dirs, func(r rune) bool { return r >= 0x80 || isLetter(byte(r)) })
 }
 
-// Lead reports whether such a link leads to the URL, or to a directory above it, from a
-// directory other than the root: links from the root are correct.
+// Lead reports whether such a link leads to the URL, or to a directory above the URL, from another
+// directory than the root. Links from the root are correct.
 func (l Links) Lead(host uint32, path string) bool {
 	if len(l) == 0 {
 		return false

@@ -3,10 +3,11 @@ package trap
 import "strings"
 
 // WithoutSession returns path and query without session identifiers, and reports whether there
-// were any. A page with session identifiers has as many URLs as visits.
+// were any. A page whose URL contains a session identifier has a new URL at every visit.
 //
-// It removes the identifiers that SURT removes too (Java, PHP, ASP.NET and ColdFusion, as in
-// Heritrix and pywb), and a few names that shops and forums use, if the value looks random.
+// WithoutSession removes the identifiers that SURT removes (Java, PHP, ASP.NET and ColdFusion, as
+// in Heritrix and pywb). It also removes a few parameters of shops and forums if their values look
+// random.
 func WithoutSession(path, query string) (p, q string, found bool) {
 	p, q = path, query
 	// /page;jsessionid=0123ABCD: a parameter of the path.
@@ -42,7 +43,7 @@ func WithoutSession(path, query string) (p, q string, found bool) {
 	return p, q, found
 }
 
-// cutAt cuts s before the first of the given bytes.
+// cutAt splits s before the first of the given bytes.
 func cutAt(s, bytes string) (before, rest string) {
 	if i := strings.IndexAny(s, bytes); i >= 0 {
 		return s[:i], s[i:]
@@ -70,7 +71,7 @@ func isSession(name, value string) bool {
 	return len(value) >= minLen && isToken(value)
 }
 
-// fold reports whether name equals word, which is in lower case, ignoring case.
+// fold reports whether name equals word, ignoring case. word must be in lower case.
 func fold(name, word string) bool { return len(name) == len(word) && strings.EqualFold(name, word) }
 
 // isToken reports whether a value consists of letters and digits, with at least some digits.

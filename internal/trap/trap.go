@@ -1,12 +1,12 @@
 // Package trap detects crawler traps: URLs that a site generates without end and that lead to
-// nothing new.
+// no new content.
 //
-// [Lexical] checks a single URL: its length, its depth and its repetitions. The other rules
-// concern many URLs or pages and work on keys: the caller counts URLs with the same key, and
-// refuses those beyond a budget. [WithoutSession] removes session identifiers, [WithoutDates]
-// dates, [Pairs] returns the parameters that a URL combines, and [Links] finds relative links
-// that should not be relative. [Copies] finds near-duplicate pages, and [Condemned] the parts
-// of a host that consist of such pages.
+// [Lexical] checks the length, depth and repetitions of a single URL. The other rules concern
+// many URLs or pages and use keys: the caller counts URLs with the same key, and refuses URLs
+// beyond a budget. [WithoutSession] removes session identifiers, [WithoutDates] removes dates,
+// [Pairs] returns the parameters that a URL combines, and [Links] finds relative links that should
+// not be relative. [Copies] finds near-duplicate pages, and [Condemned] finds the parts of a host
+// that consist of such pages.
 //
 // The package does no I/O. It is fast enough for every link of a crawl, and its time and
 // memory are bounded for any input.
@@ -20,7 +20,7 @@ import (
 // A Rule is the reason for refusing a URL.
 type Rule string
 
-// The rules, as in the error field of records.
+// The rules. Their values are the values of the error field of records.
 const (
 	Length     Rule = "trap_length"     // longer than maxLength
 	Depth      Rule = "trap_depth"      // more than maxDepth directories
@@ -40,12 +40,12 @@ var Rules = []Rule{Length, Depth, Repetition, Session, Calendar, Parameters, Dup
 const (
 	maxLength  = 2 << 10
 	maxDepth   = 20
-	maxCycles  = 2 // times that a run of segments may occur in a row
-	maxOccurs  = 4 // times that a segment, or a parameter with its value, may occur
-	minSegment = 3 // bytes; shorter segments such as those of 0/0/0 may repeat
+	maxCycles  = 2 // maximum number of times that a run of segments may occur in a row
+	maxOccurs  = 4 // maximum number of times that a segment, or a parameter with its value, may occur
+	minSegment = 3 // length in bytes from which segments are checked; shorter ones, as in 0/0/0, may repeat
 )
 
-// Lexical returns the rule that a URL breaks by itself, "" if none.
+// Lexical returns the rule for single URLs that a URL violates, or "" if there is none.
 func Lexical(path, query string) Rule {
 	if len(path)+len(query) > maxLength {
 		return Length
@@ -73,7 +73,7 @@ func repeats(path string) bool {
 		n++
 	}
 	for cycle := 1; cycle*(maxCycles+1) <= n; cycle++ {
-		same := 0 // number of segments in a row that equal the one a cycle before
+		same := 0 // number of consecutive segments that equal the segment one cycle before
 		for i := cycle; i < n; i++ {
 			if segments[i] != segments[i-cycle] {
 				same = 0
@@ -92,7 +92,7 @@ func repeats(path string) bool {
 	return hasRepeatedPart(path, '/', minSegment)
 }
 
-// hasRepeatedPart reports whether s, split at separator, has a part of at least minLen bytes
+// hasRepeatedPart reports whether s, split at separator, contains a part of at least minLen bytes
 // more than maxOccurs times.
 func hasRepeatedPart(s string, separator byte, minLen int) bool {
 	if strings.Count(s, string(rune(separator))) < maxOccurs {
@@ -122,13 +122,13 @@ parts:
 	return false
 }
 
-// A Key stands for a property that URLs share. The seed is chosen anew in each process, so
+// A Key is a hash of a property that URLs have in common. Every process uses another seed, so
 // that sites cannot construct collisions.
 type Key uint64
 
 var seed = maphash.MakeSeed()
 
-// KeyOf returns the key of a text. Each kind of key has its own space.
+// KeyOf returns the key of a text. The same text has different keys for different kinds.
 func KeyOf(kind byte, host uint32, text string) Key {
 	var h maphash.Hash
 	h.SetSeed(seed)
