@@ -1,5 +1,5 @@
-// Package terminal writes text of untrusted origin, such as URLs, titles and the names in an
-// archive, so that a terminal displays it and does not interpret it.
+// Package terminal escapes text of untrusted origin, such as URLs, titles and names in an archive, so
+// that a terminal displays the text and does not interpret it.
 package terminal
 
 import (
@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns s with visible escapes in place of the characters that control a terminal or
-// that hide or reorder the characters around them: \u001b, or \x9b for a byte that is not valid
-// UTF-8. Newlines and tabs stay as they are. Text without such characters is returned unchanged,
-// and escaping it again changes nothing.
+// Escape replaces characters that control a terminal, or that hide or reorder the characters around
+// them, by visible escapes: \u001b, or \x9b for a byte that is not valid UTF-8. It does not change
+// newlines and tabs. Text without such characters is returned unchanged; so escaping text twice has
+// the same effect as escaping it once.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, unsafe) { // invalid bytes are read as U+FFFD
 		return s
@@ -32,15 +32,15 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Line returns s like [Escape], with newlines and tabs escaped too: for a part of a line, such as
-// a cell of a table.
+// Line is like [Escape], but also escapes newlines and tabs. It is for a part of a line, such as a
+// cell of a table.
 func Line(s string) string {
 	return lines.Replace(Escape(s))
 }
 
 var lines = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// unsafe reports whether r is not printed as it is.
+// unsafe reports whether r must be escaped.
 func unsafe(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -55,8 +55,8 @@ func unsafe(r rune) bool {
 	return r == 0xfeff || r == utf8.RuneError // byte order mark
 }
 
-// A Writer writes text to W, escaped by [Escape]. Each Write is one Write of W. A character that
-// is split between two writes is escaped byte by byte.
+// A Writer writes text to W, escaped by [Escape]. Each Write calls W.Write once. A character that is
+// split between two writes is escaped byte by byte.
 type Writer struct{ W io.Writer }
 
 func (w *Writer) Write(p []byte) (int, error) {
@@ -66,5 +66,5 @@ func (w *Writer) Write(p []byte) (int, error) {
 	if err == nil || len(escaped) == len(s) {
 		return min(n, len(p)), err
 	}
-	return 0, err // how much of p was written is unknown
+	return 0, err // it is unknown how much of p was written
 }
