@@ -2,8 +2,8 @@
 // machines.
 //
 // The partition of a host is a hash of its name and port, modulo the number of partitions. It
-// depends on nothing else, so every process computes the same one; changing the hash or the
-// number of partitions of a crawl would move hosts, and with them their politeness and history.
+// depends on nothing else, so every process computes the same partition. Changing the hash or the
+// number of partitions of a crawl would move hosts, together with their politeness and history.
 package partition
 
 import (
@@ -15,14 +15,14 @@ import (
 // Max is the largest number of partitions of a crawl.
 const Max = 4096
 
-// A Partition is one of the partitions of a crawl. The zero value stands for a crawl that is not
+// A Partition is one of the partitions of a crawl. The zero value means that the crawl is not
 // partitioned.
 type Partition struct {
 	Number int // from 0
-	Of     int // the number of partitions, at least 1; 0: the crawl is not partitioned
+	Of     int // number of partitions; 0 if the crawl is not partitioned
 }
 
-// Parse parses a partition, as "7/16": the number, from 0, and the number of partitions.
+// Parse parses a partition, such as "7/16": its number, from 0, and the number of partitions.
 func Parse(s string) (Partition, error) {
 	number, of, ok := strings.Cut(s, "/")
 	n, err := strconv.ParseUint(number, 10, 31)
@@ -33,7 +33,7 @@ func Parse(s string) (Partition, error) {
 	return Partition{int(n), int(count)}, nil
 }
 
-// String returns the partition as [Parse] reads it, and "" for the zero value.
+// String returns the partition in the form that [Parse] reads, or "" for the zero value.
 func (p Partition) String() string {
 	if p.Of == 0 {
 		return ""
@@ -47,13 +47,13 @@ func (p *Partition) Set(s string) (err error) {
 	return err
 }
 
-// Owns reports whether host belongs to the partition. To the zero value every host does.
+// Owns reports whether host belongs to the partition. Every host belongs to the zero value.
 func (p Partition) Owns(host string) bool {
 	return p.Of <= 1 || Of(host, p.Of) == p.Number
 }
 
-// Of returns the partition of a host among the given number of partitions, from 0. The host is in
-// canonical form, with its port unless that is the default port.
+// Of returns the number, from 0, of the partition of a host, given the number of partitions. The host
+// must be in canonical form, with its port unless that is the default port.
 func Of(host string, partitions int) int {
 	return int(Mix(Hash(host)) % uint64(partitions))
 }
@@ -68,8 +68,8 @@ func Hash(s string) uint64 {
 	return h
 }
 
-// Mix is a bijection in which every bit of the result depends on every bit of h: the finalizer of
-// MurmurHash3. The low bits of an FNV hash alone depend on the low bits of each character only.
+// Mix returns the finalizer of MurmurHash3 of h. It is a bijection, and every bit of the result depends
+// on every bit of h. In contrast, the low bits of an FNV hash depend only on the low bits of characters.
 func Mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
