@@ -1,7 +1,7 @@
 //go:build !unix
 
-// Package procgroup starts commands in process groups, so that all that they have started can be
-// ended with them. On this system there are none, and only the command itself is ended.
+// Package procgroup starts commands in process groups, so that a command can be ended together with its
+// child processes. This system has no process groups, so only the command itself is ended.
 package procgroup
 
 import (

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package procgroup starts commands in process groups, so that all that they have started can be
-// ended with them.
+// Package procgroup starts commands in process groups, so that a command can be ended together with its
+// child processes.
 package procgroup
 
 import (
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Lead makes cmd, which was not started yet, the leader of a process group. The end of its context
-// sends the group sig.
+// Lead makes cmd the leader of a process group. It must be called before cmd is started. When the
+// context of cmd ends, sig is sent to the group.
 func Lead(cmd *exec.Cmd, sig syscall.Signal) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if cmd.Cancel != nil {
@@ -18,9 +18,9 @@ func Lead(cmd *exec.Cmd, sig syscall.Signal) {
 	}
 }
 
-// Kill kills what is left of the group of cmd.
+// Kill kills all processes of the group of cmd that still exist.
 func Kill(cmd *exec.Cmd) {
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // nothing may be left
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if no process is left
 	}
 }

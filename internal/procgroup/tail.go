@@ -2,10 +2,10 @@ package procgroup
 
 import "strings"
 
-// TailSize is how many bytes a [Tail] keeps.
+// TailSize is the number of bytes that a [Tail] keeps.
 const TailSize = 200
 
-// A Tail keeps the end of what a command writes.
+// A Tail is a writer that keeps the last TailSize bytes of the output of a command.
 type Tail struct{ b []byte }
 
 func (t *Tail) Write(p []byte) (int, error) {
@@ -14,7 +14,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Line returns the last line.
+// Line returns the last line of the output.
 func (t *Tail) Line() string {
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(t.b), "�")), "\n")
 	return lines[len(lines)-1]
