@@ -1,5 +1,5 @@
 // Package atomicfile replaces files atomically: after a crash or a power cut the file has
-// its old content or its new content, whole.
+// either its complete old content or its complete new content.
 package atomicfile
 
 import (
@@ -13,12 +13,12 @@ import (
 )
 
 // Write replaces the file name by the output of write. It writes to a temporary file in the
-// same directory, syncs it, renames it and syncs the directory; if anything fails, the
-// temporary file is removed and the old file is left alone. The content is durable once
+// same directory, syncs it, renames it and syncs the directory. If a step fails, Write
+// removes the temporary file and does not change the old file. The content is durable when
 // Write returns nil.
 //
-// If name exists and is not a regular file, such as a pipe or a terminal, the output goes
-// directly to it.
+// If name exists and is not a regular file, such as a pipe or a terminal, Write writes the
+// output directly to it.
 func Write(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
@@ -50,8 +50,8 @@ func WriteBytes(name string, data []byte) error {
 	})
 }
 
-// Rename renames a file that has been synced, and syncs the directory it moves to, so that
-// the new name survives a power cut.
+// Rename renames a file that has been synced. It syncs the new directory, so that the new
+// name survives a power cut.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -59,8 +59,8 @@ func Rename(from, to string) error {
 	return SyncDir(filepath.Dir(to))
 }
 
-// SyncDir syncs a directory: files created in it or renamed into it survive a power cut.
-// It does nothing on Windows, where directories cannot be synced.
+// SyncDir syncs a directory, so that files created in it or renamed into it survive a power
+// cut. It does nothing on Windows, where directories cannot be synced.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// MaxInput bounds the inputs that are read as streams, such as labels, in bytes.
+// MaxInput is the maximum size in bytes of inputs that are read as streams, such as labels.
 const MaxInput = 8 << 30
 
-// OpenInput opens a file that a user has named, of at most limit bytes. Like [OpenFile], it does not
-// wait for a named pipe but returns an error, as it does for a directory or a device.
+// OpenInput opens a file that a user has named, of at most limit bytes. It returns an error for a
+// directory, a device or a named pipe, and like [OpenFile] does not wait for the other end of the pipe.
 //
-// A pipe that this process has already, as from <(command) or as /dev/stdin, is opened; the caller
-// must bound what it reads from it.
+// If this process already has a pipe open, as with <(command) or /dev/stdin, OpenInput opens the pipe;
+// the caller must limit how much it reads from the pipe.
 func OpenInput(name string, limit int64) (*os.File, error) {
 	for _, open := range []string{"/dev/fd/", "/dev/stdin", "/proc/self/fd/"} {
 		if strings.HasPrefix(name, open) {
@@ -36,7 +36,8 @@ func OpenInput(name string, limit int64) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile returns the content of a file that [OpenInput] opens. More than limit bytes are an error.
+// ReadFile returns the content of a file that it opens with [OpenInput]. It returns an error if there
+// are more than limit bytes.
 func ReadFile(name string, limit int64) ([]byte, error) {
 	f, err := OpenInput(name, limit)
 	if err != nil {

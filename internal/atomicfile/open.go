@@ -6,16 +6,16 @@ import (
 	"os"
 )
 
-// OpenFile is [os.OpenFile] for the regular files of a directory that somebody else may have
-// prepared. It returns an error without waiting if the file is of another kind, such as a named
-// pipe without a writer, and if it is to open a symbolic link for writing, because the link may lead
-// to a file outside the directory. Directories in name may be links.
+// OpenFile is [os.OpenFile] for the regular files of a directory that may have an untrusted origin.
+// If the file is of another kind, such as a named pipe without a writer, OpenFile returns an error
+// and does not block. It also returns an error if a symbolic link would be opened for writing,
+// because the link may lead to a file outside the directory. Directories in name may be links.
 func OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
 		if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 			return nil, fmt.Errorf("%s is a symbolic link, and is not followed for writing\nhint: remove it, or replace it by a copy of the file", name)
 		}
-		flag |= noFollow // it may have become a link
+		flag |= noFollow // the file may have become a link
 	}
 	f, err := os.OpenFile(name, flag|nonBlock, perm)
 	if err != nil {
@@ -24,7 +24,7 @@ func OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
 	return RequireRegular(f)
 }
 
-// RequireRegular returns f if it is a regular file, and closes it otherwise.
+// RequireRegular returns f if f is a regular file. Otherwise it closes f and returns an error.
 func RequireRegular(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
