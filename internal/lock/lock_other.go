@@ -7,5 +7,5 @@ import "os"
 // Try does nothing on systems without locks that are released when a process dies.
 func Try(*os.File, bool) error { return nil }
 
-// Wait does nothing on systems without such locks.
+// Wait does nothing on systems without locks that are released when a process dies.
 func Wait(*os.File) error { return nil }
