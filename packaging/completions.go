@@ -107,7 +107,7 @@ func (w *writer) fish(c *command) {
 	w.write("fish/vendor_completions.d/"+w.prefix+c.name+".fish", b.String())
 }
 
-// nameOf returns the name of the command of a subcommand.
+// nameOf returns the name of the command to which a subcommand belongs.
 func nameOf(c *command) string {
 	name, _, _ := strings.Cut(c.name, " ")
 	return name

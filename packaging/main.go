@@ -2,10 +2,10 @@
 //
 //	packaging BIN PREFIX DIR
 //
-// It runs the commands in the directory BIN with -h: what they print is the only source of their
-// manuals and completions. spoor(1) is taken from README.md, and spoor-record(5) from
-// doc/record.schema.json. PREFIX is that of the installed names. The files are in DIR as in
-// /usr/share; the manual pages are Markdown (man/man1/NAME.1.md), for go-md2man.
+// It runs the commands in the directory BIN with -h. Their output is the only source of their
+// manuals and completions. spoor(1) is generated from README.md, and spoor-record(5) from
+// doc/record.schema.json. PREFIX is the prefix of the installed names. The files in DIR are arranged
+// as in /usr/share; the manual pages are Markdown (man/man1/NAME.1.md), for go-md2man.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// A command is what a command, or a subcommand, prints for -h.
+// A command is the parsed output of a command, or a subcommand, for -h.
 type command struct {
 	name, summary string
 	usage, text   string
@@ -40,7 +40,7 @@ type command struct {
 	subcommands   []command
 }
 
-// An option is a flag. Its value is the name of its argument, or "" if it takes none.
+// An option is a flag. value is the name of its argument, or "" if it has none.
 type option struct{ name, value, usage string }
 
 func write(bin, prefix, dir string) error {
@@ -64,7 +64,7 @@ func write(bin, prefix, dir string) error {
 	return w.err
 }
 
-// run returns what a command prints. Its defaults must not depend on the user.
+// run returns the output of a command. The defaults in the output must not depend on the user.
 func run(bin, name string, args ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(bin, name), args...)
 	cmd.Env = append(os.Environ(), "HOME=~", "XDG_CACHE_HOME=", "PROGRAM_PREFIX=")
@@ -130,12 +130,12 @@ func load(bin string) (commands []command, err error) {
 
 var optionLine = regexp.MustCompile(`^  -(\S+) ?([^\t]*)(?:\t(.*))?$`)
 
-// source finds references to the source, which the reader of a manual page may not have.
+// source matches references to source files, which readers of a manual page may not have.
 var source = regexp.MustCompile(`\s+(More|See also):\s+go doc \./cmd/\w+\.?|\s+go doc \./cmd/\w+ (has the full manual|describes all details)\.` +
 	`|\s+\(go doc \./cmd/\w+\)|, see go doc \./cmd/\w+|; go doc \./cmd/\w+ explains them`)
 
-// parse reads the output of -h: name and summary, usage, text, and the flags as package flag
-// prints them. It drops references to the source.
+// parse parses the output of -h: name and summary, usage, text, and the flags in the format of package
+// flag. It drops references to source files.
 func parse(page string) (c command, err error) {
 	page = source.ReplaceAllString(page, "")
 	if i := strings.Index(page, "go doc"); i >= 0 {
@@ -157,8 +157,8 @@ func parse(page string) (c command, err error) {
 	return c, nil
 }
 
-// subcommands returns the subcommands: those that the usage names or, if it says COMMAND, those
-// of the first list in the text.
+// subcommands returns the subcommands in the usage or, if the usage contains COMMAND, in the first
+// list of the text.
 func subcommands(c *command) (names []string) {
 	named := regexp.MustCompile(`(?m)^ *` + c.name + ` ([a-z]+)( |$)`)
 	list := c.usage
@@ -172,7 +172,7 @@ func subcommands(c *command) (names []string) {
 	return names
 }
 
-// A writer writes the files. It keeps its first error.
+// A writer writes the files. It stores the first error.
 type writer struct {
 	prefix, dir, version string
 	err                  error
@@ -229,8 +229,8 @@ func verbatim(text string) string {
 
 var aligned = regexp.MustCompile(`^ |\S {2,}\S|^(In|Out):`)
 
-// markdown converts the text of a manual: indented and aligned lines are kept as they are, other
-// lines are paragraphs, and the lines "Example:" and "Exit status: …" are headings.
+// markdown converts the text of a manual. Indented and aligned lines are not changed, other lines
+// are paragraphs, and the lines "Example:" and "Exit status: …" are headings.
 func markdown(text string) string {
 	var b strings.Builder
 	for block := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
