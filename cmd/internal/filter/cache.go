@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Cache returns the directory for indexes of archives in directories that are not writable, or
-// "" if the system has none: such indexes are kept in memory.
+// Cache returns the directory for indexes of archives in directories that are not writable. It
+// returns "" if the system has no such directory; then these indexes are kept in memory.
 func Cache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

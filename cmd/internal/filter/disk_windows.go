@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// What Windows says instead of ENOSPC.
+// Windows returns these errors instead of ENOSPC.
 const (
 	errorHandleDiskFull = syscall.Errno(39)
 	errorDiskFull       = syscall.Errno(112)

@@ -7,11 +7,11 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// noteEnd appends the exit status to the file named by the crawl that started this command as
-// a stage: a shell sees only one status of a pipeline.
+// noteEnd appends the exit status to a file, if a crawl started this command as a stage and named the
+// file. This is needed because a shell returns only one status of a pipeline.
 func noteEnd(status int) {
 	name, stage := os.Getenv("SPOOR_ENDED"), os.Getenv("SPOOR_STAGE")
-	if name == "" || stage == "" { // such as run keep, which writes its own line
+	if name == "" || stage == "" { // stage is empty for commands such as run keep, which writes its own line
 		return
 	}
 	f, err := atomicfile.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)

@@ -2,18 +2,18 @@ package filter
 
 import "log/slog"
 
-// maxFaults bounds the faults of one archive that are logged. A malicious file may have one
+// maxFaults limits how many faults of one archive are logged. A malicious file may have a fault
 // every few bytes.
 const maxFaults = 1000
 
 // Faults limits the log messages about the faults of archives.
 type Faults struct {
 	Log   *slog.Logger
-	count map[string]int // by archive
+	count map[string]int // number of faults by archive
 }
 
-// ShouldLog reports whether a fault of an archive should be logged. It logs a message for the first
-// one that should not.
+// ShouldLog reports whether a fault of an archive should be logged. At the first fault that should not,
+// it logs a message that further faults are not logged.
 func (f *Faults) ShouldLog(archive string) bool {
 	if f.count == nil {
 		f.count = map[string]int{}
@@ -28,8 +28,8 @@ func (f *Faults) ShouldLog(archive string) bool {
 	return n <= maxFaults
 }
 
-// maxLineWarnings bounds the malformed lines that are logged: HTML or an archive, given by mistake,
-// has thousands.
+// maxLineWarnings limits how many malformed lines are logged. If HTML or an archive is read by mistake,
+// there are thousands.
 const maxLineWarnings = 10
 
 // LineWarnings limits the log messages about malformed lines.
@@ -38,7 +38,7 @@ type LineWarnings struct {
 	n   int64
 }
 
-// Report logs a message about a line, unless there were many before it.
+// Report logs a message about a line, unless it has already logged maxLineWarnings messages.
 func (s *LineWarnings) Report(msg string, attrs ...any) {
 	if s.n++; s.n <= maxLineWarnings {
 		s.Log.Warn(msg, attrs...)

@@ -20,7 +20,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// readAhead is the size of reads from files. It equals that of a [wire.Reader], which then
+// readAhead is the size of reads from files. It equals the size of reads of a [wire.Reader], which then
 // reads from the file without copying.
 const readAhead = wire.ReadSize
 
@@ -53,9 +53,9 @@ func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	return &chain{stdin: stdin, files: files}, nil
 }
 
-// A chain reads files one after the other. It opens each when the one before has ended.
+// A chain reads files one after the other. It opens a file when the file before it has ended.
 type chain struct {
-	mu    sync.Mutex // held by a Read
+	mu    sync.Mutex // locked during Read
 	stdin io.Reader
 	files []string
 	now   io.Reader
@@ -98,19 +98,19 @@ func (c *chain) open(name string) error {
 	return nil
 }
 
-// OpenFile opens a file, and decompresses it as [Decompress] does. Its errors name the file. A
-// file named .gz or .zst that has not a single byte was truncated, as after a power cut: no
-// compressor writes that, even for no data.
+// OpenFile opens a file, and decompresses it like [Decompress]. Its errors contain the name of the
+// file. An empty file named .gz or .zst is an error: it was truncated, for example by a power cut,
+// because compressors write some bytes even if there is no data.
 func OpenFile(name string) (io.ReadCloser, error) { return decompressed(os.Open(name)) }
 
-// OpenRegular is OpenFile for the files of a directory that somebody else may have prepared: see
+// OpenRegular is like OpenFile, but for the files of a directory that may have an untrusted origin: see
 // [atomicfile.OpenFile].
 func OpenRegular(name string) (io.ReadCloser, error) {
 	return decompressed(atomicfile.OpenFile(name, os.O_RDONLY, 0))
 }
 
-// OpenInput is [OpenFile] for a file that is the value of a flag. It returns an error for a named
-// pipe or a device, and for a file that cannot be right because it is too large.
+// OpenInput is like [OpenFile], but for a file that is the value of a flag. It also returns an error
+// for a named pipe or a device, and for a file that is too large to be the right one.
 func OpenInput(name string) (io.ReadCloser, error) {
 	return decompressed(atomicfile.OpenInput(name, atomicfile.MaxInput))
 }
@@ -155,8 +155,8 @@ func (o *openedFile) Read(p []byte) (int, error) {
 
 func (o *openedFile) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }
 
-// Close closes the current file, unless a Read of it is blocked, as when a command fails while
-// it waits for input: that file is closed with the process.
+// Close closes the current file, unless a Read of this file is blocked. This occurs if a command fails
+// while it waits for input; the file is then closed when the process ends.
 func (c *chain) Close() error {
 	if !c.mu.TryLock() {
 		return nil
@@ -176,7 +176,8 @@ func (c *chain) closeFile() error {
 	return err
 }
 
-// Decompress returns a reader of r that decompresses gzip and zstd, recognized by the first bytes.
+// Decompress returns a reader of r that decompresses gzip and zstd, which it recognizes by the first
+// bytes.
 func Decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, readAhead)
 	head, err := b.Peek(4)
@@ -221,7 +222,7 @@ func Create(name string) (io.WriteCloser, error) {
 	return &compressedFile{WriteCloser: nopCloser{f}, file: f}, nil
 }
 
-// nopCloser is a writer whose file is closed by compressedFile.
+// A nopCloser is a writer whose Close does nothing: compressedFile closes the file.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
@@ -259,8 +260,8 @@ func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err 
 }
 
 // Addresses returns a reader that converts lines with a plain URL to address records, so that
-// lists of URLs are accepted wherever records are. Lines that begin with # become empty.
-// Records are not changed, and line numbers stay the same.
+// lists of URLs are accepted wherever records are. Lines that begin with # become empty lines.
+// Records and line numbers do not change.
 func Addresses(r io.Reader) io.Reader {
 	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string { return "" }}
 }
@@ -280,10 +281,10 @@ func Seeds(r io.Reader) io.Reader {
 
 type addresses struct {
 	r      *bufio.Reader
-	out    []byte // not returned yet
+	out    []byte // converted bytes that were not returned yet
 	err    error
-	inside bool          // within a long line, which is not changed
-	more   func() string // further fields of a record made of a plain URL
+	inside bool          // the position is within a long line, which is not changed
+	more   func() string // returns further fields of a record for a plain URL
 }
 
 func (a *addresses) Read(p []byte) (int, error) {

@@ -1,7 +1,7 @@
 // Package filter runs a command that reads one stream and writes another.
 //
-// Every command is a [Func], which gets its arguments and streams and does not depend on the
-// process. [Main] runs it. The package also has what commands share: exit statuses, usage,
+// Every command is a [Func], which receives its arguments and streams and does not depend on the
+// process. [Main] runs it. The package also contains code that commands share: exit statuses, usage,
 // input files, and the loop over records of fetch, parse and score ([Stream]).
 package filter
 
@@ -26,36 +26,36 @@ import (
 	"spoor/internal/wire"
 )
 
-// The exit statuses of all commands. A command killed by a signal that it does not catch has
-// the status that shells report: 128 and the number of the signal.
+// The exit statuses of all commands. If a signal that a command does not catch kills the command,
+// shells report 128 + the number of the signal.
 const (
 	StatusFailed      = 1
 	StatusMisuse      = 2
 	StatusDiskFull    = 3
 	StatusNothingDue  = 4
 	StatusInterrupted = 130 // SIGINT, after closing files cleanly
-	StatusPipe        = 141 // the reader of stdout went away
+	StatusPipe        = 141 // the reader of stdout has ended
 	StatusTerminated  = 143 // SIGTERM, after closing files cleanly
 )
 
 // ErrSilent ends a command with a status and no message; see [Exit].
 var ErrSilent = errors.New("")
 
-// A Func is the body of a command. Records go to stdout, messages to stderr. Text for people on
-// stdout goes through [Text]. [Main] lets no control characters pass to stderr, nor to a stdout
-// that is a terminal: JSON with escapes means the same.
+// A Func is the body of a command. It writes records to stdout and messages to stderr. Text for
+// people on stdout must be written through [Text]. [Main] escapes control characters on stderr, and on
+// stdout if that is a terminal: JSON with escapes has the same meaning.
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
 // ErrUsage reports a mistake on the command line that was already explained.
 var ErrUsage = errors.New("usage")
 
-// Headroom is the size of a block that every command allocates and never touches, so that it
-// takes no physical memory. The garbage collector counts it as live: a heap with 4 MB in use
-// grows by 20 MB before the next collection instead of 4 MB, which in parse was every few
-// dozen pages.
+// Headroom is the size of a block that every command allocates but never touches, so that the block
+// uses no physical memory. The garbage collector counts the block as live. So a heap with 4 MB in
+// use grows by 20 MB before the next collection. Without the block it would grow by 4 MB, and in
+// parse there would be a collection every few dozen pages.
 const Headroom = 16 << 20
 
-// Main runs f as the named command and exits. Help that was requested goes to stdout.
+// Main runs f as the named command and exits. It prints requested help to stdout.
 func Main(name string, f Func) {
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
@@ -63,7 +63,7 @@ func Main(name string, f Func) {
 	if IgnoresTerm() {
 		signal.Ignore(syscall.SIGTERM)
 	}
-	stderr := &terminal.Writer{W: os.Stderr} // for all messages, and the errors and logs with names in them
+	stderr := &terminal.Writer{W: os.Stderr} // errors and logs may contain untrusted names
 	var stdout io.Writer = os.Stdout
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		stdout = Text(os.Stdout)
@@ -81,7 +81,8 @@ func Main(name string, f Func) {
 // Text returns a writer to stdout for text that people read.
 func Text(stdout io.Writer) io.Writer { return &terminal.Writer{W: stdout} }
 
-// called returns name as it was invoked: programs may be installed with a prefix.
+// called returns the name under which the command was invoked, because programs may be installed with
+// a prefix.
 func called(name string) string {
 	command, rest, _ := strings.Cut(name, " ")
 	base := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
@@ -91,7 +92,7 @@ func called(name string) string {
 	return strings.TrimSpace(base + " " + rest)
 }
 
-// help is the error that holds the text requested by -h or -version. It is flag.ErrHelp.
+// help is the error that contains the text requested by -h or -version. It matches flag.ErrHelp.
 type help string
 
 func (h help) Error() string        { return string(h) }
@@ -142,8 +143,8 @@ func printError(name string, stderr io.Writer, err error) {
 // commandInText matches a command of spoor and its first argument.
 var commandInText = regexp.MustCompile(`(^|[ ("'|])((?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc) (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
 
-// withPrefix returns err with hints that name the commands as they are installed: with prefix or, if
-// that is empty, with what precedes the name of this one.
+// withPrefix returns err with the installed names of commands in hints: with prefix or, if prefix is
+// empty, with the text before the name of this command.
 func withPrefix(err error, prefix, name string) error {
 	command, _, _ := strings.Cut(name, " ")
 	if prefix == "" {
@@ -155,7 +156,7 @@ func withPrefix(err error, prefix, name string) error {
 	return &prefixed{err, prefix}
 }
 
-// A prefixed is an error whose hints name installed commands.
+// A prefixed is an error whose hints contain the installed names of commands.
 type prefixed struct {
 	err    error
 	prefix string
@@ -209,9 +210,9 @@ func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
 
 const versionFlag = "version"
 
-// Parse parses args. An invalid flag is explained on the output of the set, and the error is
-// [ErrUsage]. For -h and -version the error is flag.ErrHelp and holds the text, which [Main]
-// prints.
+// Parse parses args. For an invalid flag it prints an explanation to the output of the set, and returns
+// [ErrUsage]. For -h and -version it returns an error that matches flag.ErrHelp and contains the
+// text, which [Main] prints.
 func Parse(fs *flag.FlagSet, args []string) error {
 	usage, stderr := fs.Usage, fs.Output()
 	fs.Usage = func() {} // print two lines about an invalid flag, not the manual

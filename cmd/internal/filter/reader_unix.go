@@ -28,7 +28,7 @@ func EndWithReader(stdout io.Writer) {
 				noteEnd(StatusPipe)
 				os.Exit(StatusPipe)
 			}
-			if fds[0].Revents != 0 { // it is not open
+			if fds[0].Revents != 0 { // POLLNVAL: stdout is not open
 				return
 			}
 		}

@@ -12,9 +12,9 @@ import (
 // maxScopeFile is the maximum size of a scope file, in bytes.
 const maxScopeFile = 64 << 20
 
-// ScopeFlags defines the flags that say which URLs belong to a crawl. They append rules, in the
-// order of the command line, to lines, as a scope file has them (package scope). check returns an
-// error for a line that is not a rule.
+// ScopeFlags defines the flags that specify which URLs belong to a crawl. The flags append rules to
+// lines, in the order of the command line and in the format of a scope file (package scope). check
+// must return an error for a line that is not a rule.
 func ScopeFlags(fs *flag.FlagSet, lines *[]string, check func(line string) error) {
 	add := func(line string) error {
 		if err := check(line); err != nil {

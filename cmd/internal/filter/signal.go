@@ -11,16 +11,16 @@ import (
 )
 
 // NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
-// The cause of the cancellation is an error with the given message, or "interrupted" or
-// "terminated" if that is empty, that ends the process with [StatusInterrupted] for SIGINT
-// and [StatusTerminated] for the others.
+// The cause of the cancellation is an error with the given message or, if message is empty,
+// "interrupted" or "terminated". It ends the process with [StatusInterrupted] for SIGINT, and
+// with [StatusTerminated] for the other signals.
 //
 // A second signal of the same kind kills the process, even if it ignores the context. A
-// signal of another kind does not: a supervisor may forward as SIGTERM a Ctrl-C that the
-// process has received itself. SIGHUP stays ignored where it was, as under nohup.
+// signal of another kind does not: after Ctrl-C, which reaches the process directly, a
+// supervisor may send SIGTERM. If SIGHUP was ignored, as under nohup, it stays ignored.
 //
-// In a crawl no second signal kills the process: a signal to all processes reaches this one twice,
-// directly and through the shell, and it is the shell that counts them.
+// In a crawl, a second signal does not kill the process: a signal to all processes reaches this
+// process twice, directly and through the shell. The shell counts the signals instead.
 func NotifyContext(message string) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kinds := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -49,7 +49,7 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 	}
 }
 
-// Interruptible returns a reader of r that fails with the cause of ctx when that ends, even
+// Interruptible returns a reader of r that fails with the cause of ctx when ctx ends, even
 // while a read of r blocks.
 func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
@@ -61,20 +61,20 @@ func Interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// IgnorePipe makes a write to a closed stdout an error instead of the end of the process,
-// for commands that must save their state first.
+// IgnorePipe makes a write to a closed stdout return an error instead of ending the process. It
+// is for commands that must save their state first.
 func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// signalsVariable is set by scripts/crawl: to "first" for the processes that react to signals, and
-// to "none" for the stages after the first, which end when their input does.
+// signalsVariable is an environment variable that scripts/crawl sets: to "first" for the processes that
+// handle signals, and to "none" for the stages after the first, which end when their input ends.
 const signalsVariable = "SPOOR_SIGNALS"
 
-// IgnoresTerm reports whether this command is a stage that must ignore SIGTERM. Unlike SIGINT and
-// SIGHUP, Go does not leave SIGTERM ignored where it was.
+// IgnoresTerm reports whether this command is a stage that must ignore SIGTERM. The variable is needed
+// because a Go program keeps SIGINT and SIGHUP ignored if they were, but not SIGTERM.
 func IgnoresTerm() bool { return os.Getenv(signalsVariable) == "none" }
 
 // NotifyTerm returns a context that is cancelled by SIGTERM or SIGHUP, for a command that
-// passes the signal on. SIGINT is left to whoever reads the terminal.
+// passes the signal on. It does not catch SIGINT, which the process that reads the terminal handles.
 func NotifyTerm() (ctx context.Context, stop context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
 }

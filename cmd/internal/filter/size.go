@@ -11,7 +11,7 @@ import (
 // GB are powers of ten).
 type Size int64
 
-// units are tried in this order, so that "KiB" is not read as "B".
+// units are tried in this order, so that "KiB" is not parsed as "B".
 var units = []struct {
 	name  string
 	bytes int64

@@ -19,26 +19,27 @@ import (
 // A Stream is the loop of a filter that writes one record for each record it reads, in the
 // same order.
 //
-// A malformed line is counted and skipped, and the first ones are reported by number; with
-// Strict it ends the command. If its address and outcome are valid, only its page is skipped: the
-// record is a failure ([wire.SyntaxError]). It is an error if all lines are malformed and none is
-// a failure. Reading stops at the first error of the stream.
+// A malformed line is counted and skipped, and the first malformed lines are reported by number; with
+// Strict the first ends the command. If the address and the outcome in a line are valid, only the page
+// is skipped: the record is a failure ([wire.SyntaxError]). It is an error if all lines are malformed
+// and none is a failure. Reading stops at the first error of the stream.
 type Stream struct {
 	Name           string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Want           wire.Section // the sections that the worker function reads or changes
 	Workers        int
-	NoBatching     bool // pass each record to the next free worker: for records that take long or grow much
+	NoBatching     bool // pass each record to the next free worker: for slow work, or work that makes records much longer
 	Strict         bool
-	Limit          Size   // longest line, in bytes
+	Limit          Size   // maximum length of a line in bytes
 	Tee            string // a file that gets a copy of the output
 	Log            string // text or json
 
 	Notes func() []slog.Attr // further attributes of the closing line; may be nil
 
 	// OnWindowEnd, if not nil, is called with the window of a mark when the first record after
-	// the mark has been read: then all records before it are finished, and no later one has begun.
+	// the mark has been read. At that time all records before the mark are finished, and processing
+	// of later records has not begun.
 	OnWindowEnd func(window int) error
 }
 
@@ -90,7 +91,7 @@ func Logger(stderr io.Writer, name, format string) *slog.Logger {
 // A Tally counts records for the closing line of a command.
 type Tally struct {
 	In, Out  int64
-	Skipped  map[string]int64 // by reason
+	Skipped  map[string]int64 // number of skipped records by reason
 	Started  time.Time
 	log      *slog.Logger
 	warnings LineWarnings
@@ -136,9 +137,9 @@ func (t *Tally) Bad(bad *wire.SyntaxError) {
 	t.report("malformed", "skipped a line that is no record", "line", bad.Line, "err", bad.Err)
 }
 
-// Refuse counts and logs a record that was counted in In but cannot be used.
+// Refuse counts and logs a record that was read, and counted in In, but cannot be used.
 func (t *Tally) Refuse(url string, err error) {
-	const longest = 200 // bytes of a URL in the log
+	const longest = 200 // maximum length of a URL in the log, in bytes
 	if len(url) > longest {
 		url = url[:longest] + "…"
 	}
@@ -176,7 +177,7 @@ func (t *Tally) ErrIfNoneValid() error {
 func (t *Tally) Close(more ...slog.Attr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if good, _ := t.lines(); good > 0 { // otherwise the error of ErrIfNoneValid has their number
+	if good, _ := t.lines(); good > 0 { // otherwise the error of ErrIfNoneValid contains the number
 		t.warnings.Close()
 	}
 	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
@@ -188,7 +189,7 @@ func (t *Tally) Close(more ...slog.Attr) {
 	t.log.LogAttrs(context.Background(), slog.LevelInfo, "done", attrs...)
 }
 
-// A batch is a number of records for one worker. Passing a record to a worker costs more
+// A batch is a number of records for one worker. Passing a record to a worker takes longer
 // than processing a small page, so small records are passed together.
 type batch struct {
 	recs [batchLength]wire.Record
@@ -199,14 +200,14 @@ type batch struct {
 
 const (
 	batchLength = 32
-	batchSize   = 128 << 10 // a batch of this many bytes is full
-	// keepRecord is the maximum memory that a record keeps for reuse, except for the first
-	// of a batch: a long record is usually the only one.
+	batchSize   = 128 << 10 // size in bytes at which a batch is full
+	// keepRecord is the maximum memory that a record keeps for reuse. It does not apply to the
+	// first record of a batch, because a long record is usually alone in its batch.
 	keepRecord = 128 << 10
 )
 
-// fill reads records until the batch is full, reading would block, or there are no more
-// records; then the error is io.EOF.
+// fill reads records until the batch is full, reading would block, or a window ends. If there are no
+// more records, it returns io.EOF.
 func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 	size := 0
 	for b.n = 0; b.n < batchLength; {
@@ -358,7 +359,7 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 // a few batches for each worker, so memory is bounded. When it returns, all workers have
 // stopped, so the caller may close what they use.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
-	depth := 2*s.Workers - 1         // with two workers a fourth batch would only take memory
+	depth := 2*s.Workers - 1         // with two workers a fourth batch would only use memory
 	free := make(chan *batch, depth) // batches to read into
 	todo := make(chan *batch, depth)
 	order := make(chan *batch, depth) // the same batches, in the order of the input
@@ -366,7 +367,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		free <- &batch{done: make(chan error, 1)}
 	}
 	stop := make(chan struct{})
-	var ready sync.WaitGroup // for newWork, which may read what OnWindowEnd changes
+	var ready sync.WaitGroup // waits for newWork, which may read data that OnWindowEnd changes
 	ready.Add(s.Workers)
 	var readErr error // valid when order is closed
 	go func() {
@@ -394,7 +395,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 				}
 			}
 			ended = s.windowEnded(&b.recs[b.n-1])
-			order <- b // never blocks: its capacity is the number of batches
+			order <- b // never blocks: the capacity of order is the number of batches
 			todo <- b
 		}
 	}()

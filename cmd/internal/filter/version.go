@@ -1,5 +1,5 @@
 package filter
 
-// Version is the version of spoor, as -version, User-Agent headers, WARC files, manual pages and
-// packages name it.
+// Version is the version of spoor that -version, User-Agent headers, WARC files, manual pages and
+// packages contain.
 const Version = "0.1"
