@@ -10,11 +10,11 @@
 // # Record in and out
 //
 // Evolve reads the scored records of one generation until the end of the file. It writes the
-// same records in brief (their address, fetch and score sections and all unknown fields,
-// without text and links), so that the frontier learns their outcomes; then the addresses of
-// the next generation, each with the page it was found on, the operator that chose it, its
-// priority and the numbers behind it (reasons); and last the queries of strategies that search
-// (records without a url), which search answers.
+// same records in brief, without body and parse section (except simhash and needs_browser), so
+// that the frontier learns their outcomes; then the addresses of the next generation, each
+// with the page it was found on, the operator that chose it, its priority and the numbers
+// behind it (reasons); and last the queries of strategies that search (records without a url),
+// which search answers.
 //
 // Links of a page whose robots_meta says nofollow or none are not followed: the strategy sees
 // the page without them, unless -nofollow=false is given. Directives addressed to a named
@@ -38,9 +38,9 @@
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
 // output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy that
-// expands its topic processes window G after all of it has been read, with the topic in
-// DIR/G/topic.json if topic -expand -windows DIR has written that file, otherwise with the
-// topic of before.
+// expands its topic processes window G when all of it has been read, with the topic in
+// DIR/G/topic.json. If topic -expand -windows DIR has not written that file, it uses the
+// previous topic.
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.
@@ -49,10 +49,11 @@
 //
 // -learn computes a prior from finished runs of the strategy forage, given by their run directories:
 // which words of links and of pages led to relevant pages, in the strategy's own estimate, and how
-// much each signal was worth. Labels are not used. Only weights that runs on different webs share are
-// kept, scaled by how well these runs agree; the words of the runs' queries are left out. Runs that
-// have more than half of their pages on the same hosts count as one web. If all runs are on one web,
-// runs with different queries are compared instead; at least two webs or two queries are required.
+// much each signal was worth. Labels are not used. A weight is kept only if runs on different webs
+// have it; the better they agree, the less it is reduced. The words of the runs' queries are left
+// out. Runs that have more than half of their pages on the same hosts count as one web. If all runs
+// are on one web, runs with different queries are compared instead; at least two webs or two queries
+// are required.
 //
 // With -prior FILE forage starts from a prior: the file supplies the prior means and precisions of the
 // weights of its models. What is in -state can then be resumed with the same prior only. On the webs
@@ -74,7 +75,7 @@
 //	learn     section of the topic learned from the seed pages: table or reference
 //	expand    rule by which the topic's table grows: topic -expand
 //	search    true if the strategy emits queries
-//	single    true if it requires generations of one page with compat=true
+//	single    true if compat=true works only with one page per generation
 //	params    a list of name, default, doc and words
 //
 // # Example
@@ -135,7 +136,7 @@ followed only with -alternates.
 
 With -scope FILE the strategy sees no link that is out of scope. Such addresses are
 written with "operator":"outside" before those of the strategy, at most 100,000 a
-generation, so that the frontier, which must have the same scope, lists them as skipped.
+generation. The frontier then lists them as skipped; give it the same scope.
 
 The state of the strategy is kept in -state. With -generation G evolve starts from
 the state after G-1, so running a generation again gives the same bytes; without it,
@@ -175,7 +176,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
-	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; for addresses on hosts of other partitions no outcomes are expected")
+	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
 	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")

@@ -12,26 +12,26 @@
 // The servers are NATS servers with JetStream, version 2.11 or later; nats-server -js starts one.
 //
 // Create begins a crawl with P partitions: it creates the stream of the crawl, publishes the seeds,
-// and prints the settings. If the crawl exists with the same settings, it does nothing.
+// and prints the settings. If the crawl exists with the same settings, create does nothing.
 //
 // Pass is the last stage of the pipeline of a partition. Its input is the output of evolve -window.
 // It holds the records of a generation back, sends addresses of other partitions' hosts to the
-// stream, and commits the generation there. Then it waits until all partitions have committed (with
-// -lag S: an earlier generation), passes on its own records and what the others have sent, and
-// returns the mark of the window, which holds the size of the next window. All partitions compute
-// this size from the same commits, so the total cost is exactly the value of -pages.
+// stream, and commits the generation there. Then it waits until all partitions have committed
+// generation g, the same one (with -lag S: generation g-S), passes on its own records and what the
+// others have sent, and returns the mark of the window, which holds the size of the next window.
+// All partitions compute this size from the same commits, so the total cost is exactly the value of
+// -pages.
 //
 // Restore adds the committed records that a store is missing, and writes the journal of
 // the strategy. Afterwards the store is at the last committed generation, even if it
 // was empty.
 //
-// Hold shares the partitions among the machines on which it runs, the nodes, and runs
-// COMMAND for each partition that this node gets, with SPOOR_PARTITION set to p/P. A
-// node has a lease that it renews; when it has expired, the other nodes take the
-// partitions over. COMMAND must exit with 0 when the crawl is over, and on SIGTERM
-// after its next commit. With any other exit status it is started again. Hold kills it
-// if the node's lease cannot be renewed, so two nodes never send requests to the same
-// host.
+// Hold shares the partitions among the machines on which it runs, the nodes, and runs COMMAND for each
+// partition that this node gets, with SPOOR_PARTITION set to p/P. A node has a lease that it renews;
+// when it has expired, the other nodes take the partitions over. COMMAND must exit with 0 in two cases:
+// the crawl is over, or it has committed once more after a SIGTERM. With any other exit status it is
+// started again. Hold kills it if the node's lease cannot be renewed, so two nodes do not send requests
+// to the same host.
 //
 // Files copies the files that create -file has published for all nodes, such as the topic, to DIR.
 //
@@ -97,8 +97,8 @@ pass     is the last stage of a partition: it commits each generation to the str
          exchanges addresses with the other partitions
 restore  adds the committed records that a store is missing, and writes the journal of the
          strategy
-hold     shares the partitions among machines (nodes), and runs COMMAND for each that this
-         one gets
+hold     shares the partitions among machines (nodes), and runs COMMAND for each partition
+         that this node gets
 files    copies the files that create -file has published for all nodes to DIR
 status   prints what each partition has done
 
@@ -210,7 +210,7 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 	fs.StringVar(&s.Cert, "cert", "", "`file` with the certificate of this client")
 	fs.StringVar(&s.Key, "key", "", "`file` with the key of -cert")
 	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _; required")
-	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; with create also how long partitions wait for an address that becomes due, which is stored with the crawl")
+	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; with create also how long partitions wait for an address that becomes due (stored in the settings of the crawl)")
 	filter.LogFlag(fs, &c.log)
 	switch name {
 	case "create":

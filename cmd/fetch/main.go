@@ -22,12 +22,12 @@
 // has failed or requested a pause (Retry-After): it returns the other addresses of that host with
 // the error "budget" and not_before. It does wait for an address that is read with not_before
 // (frontier next -horizon), unless that is after -deadline or more than a day away. If robots.txt
-// answers 429 or 5xx, is incomplete, or redirects to a host that does not answer, everything on
-// the host is forbidden until robots.txt is fetched again: an hour later, or when the host it
-// redirects to may be requested. The addresses of that host are returned with the error "budget"
-// and not_before. An address that redirects to a host that must not be requested yet is returned
-// in the same way, with the not_before of the host of final_url; a frontier does not lease it
-// earlier. The error "robots" means that a rule forbids the address.
+// answers 429 or 5xx, or is incomplete, everything on the host is forbidden for an hour, until
+// robots.txt is fetched again; if it redirects to a host that does not answer, until that host
+// may be requested. The addresses of the forbidden host are returned with the error "budget" and
+// not_before. An address that redirects to a host that must not be requested yet is returned in
+// the same way; its not_before is when the host of final_url may be requested, and a frontier
+// does not lease the address earlier. The error "robots" means that a rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
 // DIR/polite.ndjson: when each may be requested again, its failures and back-off.
@@ -43,9 +43,9 @@
 // including loopback, are refused when connecting, whatever name or redirect led there, unless
 // -allow-private is given. Hosts other than loopback are requested only with -contact, so that
 // their owners can reach you, and only with a -delay above 0. Each refused address has the error
-// blocked_address, and the last line on stderr counts those refused because -contact or -delay is
-// missing (policy_refused). Refused addresses cause no pause. If all addresses are refused, the
-// exit status is 2.
+// blocked_address, and the last line on stderr counts those refused because -contact is missing
+// or -delay is 0 (policy_refused). Refused addresses cause no pause. If all addresses are
+// refused, the exit status is 2.
 //
 // Ports on which other services are usual, such as 22, 25 and 6667, are never requested:
 // those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
@@ -57,14 +57,14 @@
 // they are recorded as they are, and the host gets a back-off as after 5xx.
 //
 // Fetch follows up to ten redirects and checks each like an address of its own; for redirect_loop,
-// error_detail lists the loop; for scope_redirect (with -scope) it is the address that does not
-// belong to the crawl. Bodies in gzip, deflate, br and zstd are decoded, and cut at -max-body
-// (truncated: length). A body that takes too long or is interrupted is kept as far as it came
-// (truncated: time, disconnect). Bodies of media types other than those of -mime (text/* means all
-// text types) are not downloaded (error unsupported_type). Responses of more than 256 KiB share a
-// buffer of about 64 MiB while they are received. While it is full they wait; after -timeout the
-// address is returned (budget). With the defaults of -j and -max-body a run needs less than 300
-// MiB, whatever servers send; GOMEMLIMIT is respected.
+// error_detail lists the loop; for scope_redirect (with -scope), error_detail is the address that
+// does not belong to the crawl. Bodies in gzip, deflate, br and zstd are decoded, and cut at
+// -max-body (truncated: length). A body that takes too long or is interrupted is kept as far as it
+// came (truncated: time, disconnect). Bodies of media types other than those of -mime (text/*
+// means all text types) are not downloaded (error unsupported_type). Responses of more than 256
+// KiB share a buffer of about 64 MiB while they are received. While it is full they wait; after
+// -timeout the address is returned (budget). With the defaults of -j and -max-body a run needs
+// less than 300 MiB, whatever servers send; GOMEMLIMIT is respected.
 //
 // An address with etag or last_modified, from the headers of an earlier response, is
 // requested conditionally: if the page has not changed, status_code is 304 and there is
@@ -102,10 +102,10 @@
 //	https://example.org/private X-Key: 4711
 //	* DNT: 1
 //
-// They are sent to these addresses only. The same holds for redirects, robots.txt and sitemaps. The
-// WARC file omits them; its metadata record names the fields (requestFieldsRemoved), as a warning
-// that the response may be meant for one person. Cookies that servers set are not kept, so a
-// session that depends on renewed cookies expires.
+// They are sent to these addresses only; a request for a redirect, a robots.txt or a sitemap has
+// them only if its own address matches. The WARC file omits them; its metadata record names the
+// fields (requestFieldsRemoved), as a warning that the response may be meant for one person.
+// Cookies that servers set are not kept, so a session that depends on renewed cookies expires.
 //
 // # WARC
 //
@@ -119,8 +119,8 @@
 // the archives of -warc-dedup, is stored as a revisit record, and so is a 304.
 // -warc-zstd compresses with zstd instead of gzip: large pages in half the time, at the
 // same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
-// compression. With -warc-zstd it is the zstd level; only four are different: 1 to 2, 3
-// to 5, 6 to 9, and 10 to 22. -digest sha256 replaces SHA-1.
+// compression. With -warc-zstd it is the zstd level; there are four: 1 to 2, 3 to 5, 6
+// to 9, and 10 to 22 compress alike. -digest sha256 replaces SHA-1.
 //
 // With -warc-done COMMAND each WARC file is passed to a shell command, as its last
 // argument, when the next file has been started: 'mv -t /srv/captures', for example.
@@ -142,23 +142,23 @@
 // politely as pages, and the pages of a host wait for its sitemaps. XML sitemaps, indexes (up to
 // three deep), plain text, RSS and Atom are understood, with or without gzip. Each file becomes an
 // additional record, whether it exists or not: url is that of the file, operator is sitemap, via
-// is robots.txt, the index or the page, and depth is that of the page. The record has no body. Its
-// links have the form that parse writes, with tag sitemap, lastmod and priority; parse passes it
-// on, and score and evolve treat it as a page with these links. Only links within the registrable
-// domain of the origin are taken: a sitemap may be anywhere, but speaks only for the origin that
-// listed it. An origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
-// error_detail says what was omitted (error stays empty). -max-body applies only to sitemaps that
-// -archive-first reads from an archive; all others are read and archived up to 50 MiB, the limit
-// of the protocol, which applies both to the received and to the decoded body. Sitemaps that
-// exceed the size limit of pages are received one at a time.
+// is robots.txt, the index or the page, and depth is that of the page for which the origin was
+// asked. The record has no body. Its links have the form that parse writes, with tag sitemap,
+// lastmod and priority; parse passes it on, and score and evolve treat it as a page with these
+// links. A sitemap may be on any host, but only its links within the registrable domain of the
+// origin that listed it are taken. An origin may have 50 files, with names of 16 KiB in total, and
+// 50,000 addresses; error_detail says what was omitted (error stays empty). -max-body applies only
+// to sitemaps that -archive-first reads from an archive; all others are read and archived up to 50
+// MiB, the limit of the protocol, which applies both to the received and to the decoded body.
+// Sitemaps that exceed the size limit of pages are received one at a time.
 //
 // A sitemap that could not be fetched, because its host was held, there was no memory or
 // the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
 // whose robots.txt was not available. If this happens to all sitemaps of a host, fetch
 // requests them once more after a later page, when the host is not held. An input address
 // with the operator sitemap is fetched as a sitemap of the domain in its field via, so a
-// frontier can retry sitemaps that were returned. If it is an index that another index
-// lists, its files are omitted.
+// frontier can retry sitemaps that were returned. If it is an index that was itself
+// listed by an index, its files are not fetched.
 //
 // # Replay
 //
@@ -180,9 +180,9 @@
 // With -all, fetch reads no addresses and writes a record for every response in the
 // archives, in the order of the files, except revisits. The last line on stderr counts those
 // (revisits); warc cat URL prints a revisit with the body of its original, and so does fetch
-// when it reads its address. One archive may be stdin (-archive -), unless it is a WACZ. A
-// fault in an archive affects only the records in that place: each is reported, and the last
-// line on stderr counts them.
+// if the address is in its input. One archive may be stdin (-archive -), unless it is a
+// WACZ. A fault in an archive affects only the records in that place: each is reported, and
+// the last line on stderr counts them.
 //
 // # Record
 //
@@ -248,7 +248,7 @@ Usage: fetch [flags] [FILE…] < addresses
 In:  address records, or plain lines with one URL each.
 Out: each of them with its fetch section (final_url, status_code, headers,
      timestamp, digest, …, error) and its body, which is body_base64 if it is
-     not UTF-8. One record out for every record in.
+     not UTF-8. One record out for every record in, and one for each sitemap.
 
 Live, fetch obeys robots.txt, sends one request at a time to each host with a pause
 in between (with -delay 0s several at once, without a pause), backs off from hosts that
@@ -265,7 +265,7 @@ Addresses of these kinds are requested only with the flags named:
 With -proxy (http, https or socks5h) the proxy resolves names, so a name may lead to any
 address that the proxy can reach; private addresses in URLs, localhost and these ports are
 refused whatever the proxy. With socks5, names are resolved here and checked as usual.
-Other addresses have the error blocked_address. If all addresses are refused for lack of
+An address that is refused has the error blocked_address. If all are refused for lack of
 -contact, -delay or -allow-private, the exit status is 2.
 
 With -sitemaps it fetches the sitemaps of each host too, once per run (once per day
@@ -282,15 +282,15 @@ With -scope FILE it requests only addresses that belong to the crawl by the rule
 scope_redirect. A robots.txt that redirects out of scope disallows everything.
 scripts/crawl passes its rules on to fetch.
 
-With -archive, records are written in the order of the addresses. An address that they
-do not hold has the error not_archived, or is requested from the web (-archive-first).
-With -all it writes every response that they hold, except revisits. Those are only
-counted; warc cat URL prints them with the body of their original.
+With -archive, records are written in the order of the addresses. An address that the
+archives do not hold has the error not_archived, or is requested from the web
+(-archive-first). With -all it writes every response that they hold, except revisits.
+Those are only counted; warc cat URL prints them with the body of their original.
 
-Errors: robots dns connect tls timeout http too_large not_archived
-blocked_address bad_url redirect_loop scope_redirect unsupported_type budget, and with
--scope also out_of_scope scope_excluded scope_depth. A status such as
-404 is not an error. "budget" means that the address was not tried.
+Errors: robots dns connect tls timeout http too_large not_archived blocked_address
+bad_url redirect_loop scope_redirect unsupported_type budget, and with -scope also
+out_of_scope scope_excluded scope_depth. A status such as 404 is not an error. "budget"
+means that the address has no outcome yet and is to be tried later.
 
 Example:
   echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
@@ -545,7 +545,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "maximum `time` to wait for another fetch that uses -state")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; required, except for loopback (with -allow-private)")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s (for loopback only) disables pauses and, without -host-rate, also crawl-delay and back-off")
+	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s (loopback only): no pauses and, unless -host-rate is given, no crawl-delay and back-off")
 	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited; with -partition each has an equal part of it")

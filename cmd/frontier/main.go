@@ -22,12 +22,12 @@
 // nothing. Once it has exited with 0, all of them survive kill -9 and power loss. The state
 // depends neither on their order nor on how often they are added:
 //   - of several proposals of one URL, the latest generation wins, then the highest
-//     priority (absent is 0), then the smallest depth; priority null withdraws the URL
-//     until a later generation proposes it again; a final outcome also replaces the
-//     lineage;
-//   - of the parents in all records, the first 16 in the order of URLs are kept;
-//   - a final outcome makes url, final_url and every redirect between them
-//     visited, or skipped if it is an error; they wait again only with -recrawl;
+//     revision (see reprioritise), then the highest priority (absent is 0), then the
+//     smallest depth; priority null withdraws the URL until a later generation proposes
+//     it again; a final outcome also replaces via, operator and reasons by its own;
+//   - at most 16 parents are kept: the first ones when sorted by URL;
+//   - a final outcome makes url, final_url and every redirect between them visited, or
+//     skipped if it is an error; visited pages wait again only with -recrawl;
 //   - after a temporary failure (dns, connect, tls, timeout, http, 429, 5xx) the URL is
 //     retried at not_before, or a minute after the timestamp; this delay doubles with
 //     each failure, and after the fourth failure the URL is skipped;
@@ -56,25 +56,25 @@
 //   - trap_depth: it lies in more than 20 directories;
 //   - trap_repetition: a run of directories occurs three times in a row, or one directory,
 //     or one parameter with its value, more than four times; or it comes from a relative
-//     link that was meant to be absolute: in four directories of the host, pages link to a
-//     path that repeats the last segments of the directory (/x/about/us/about/us/). A
-//     target in the root directory is not excluded;
+//     link that was meant to be absolute: a page in /x/about/us/ has the link about/us/,
+//     which leads to /x/about/us/about/us/, and this occurs in four directories of the
+//     host. A target in the root directory is not excluded;
 //   - trap_session: it has a session identifier, and the same page is known without one or
 //     with another one;
 //   - trap_calendar: 64 known URLs differ from it only in dates, and it was found on one of
 //     them;
 //   - trap_parameters: it only recombines parameters: (1) each NAME=VALUE of it also occurs
-//     in other URLs with the same path, (2) these URLs are at least 16 more than the
-//     different NAME=VALUE in them, and (3) it was found on one of them. Pages of a list are
-//     not excluded if one of their parameters has 32 or more values, like the topics of a
-//     forum. The rule does not apply to a host with more than a million paths and
+//     in other URLs with the same path, (2) there are at least 16 more of these URLs than
+//     different NAME=VALUE in them, and (3) it was found on one of them. Pages of a list
+//     are not excluded if one of their parameters has 32 or more values, like the topics of
+//     a forum. The rule does not apply to a host with more than a million paths and
 //     parameters;
-//   - trap_duplicates: in its group (URLs of the host with the same parameters, with
-//     the same path except for numbers, or with the same last path segment), at least
-//     eight fetched pages, and at least three of four, are near-duplicates of pages
-//     with shorter URLs: their simhashes differ in at most three of 64 bits. Or in its
-//     directory, or one above it (not the root), at least 16 pages, and at least seven
-//     of eight, are such near-duplicates.
+//   - trap_duplicates: most of its group are near-duplicates of pages with shorter
+//     URLs, which means that their simhashes differ in at most three of 64 bits. A
+//     group is the URLs of the host with the same parameters, with the same path except
+//     for numbers, or with the same last path segment: at least eight fetched pages,
+//     and three of four, must be near-duplicates. It is also the URLs in a directory
+//     (not the root): then at least 16 pages, and seven of eight.
 //
 // All URLs that were added since the last generation was leased are checked together, the
 // best addresses first, so that neither order nor repetition matters between two commits.
@@ -87,15 +87,15 @@
 // skipped, with the error host_budget or niche_budget. Seeds count, but are not limited.
 //
 // Next leases the best addresses and prints their records, highest priority first, then by
-// URL, with all parents and the retries so far. With -generation G their generation is set
-// to G, requesting G again prints the same bytes, and addresses without an outcome are leased
-// again by a later generation. Without -generation their generation does not change, and
-// they are leased again after -lease. Only addresses that are due, or will be within
-// -horizon, are leased, and at most -per-host of one host and -per-niche of one niche; an
-// address without a niche is in the niche of its host. With -fair host, addresses are ranked
-// by priority / (1 + n), where n is the number of addresses of the same host in the batch so
-// far: hosts share the batch in proportion to their priorities, and addresses of different
-// hosts keep the order of their priorities. -fair niche does the same for niches.
+// URL, with all parents and the retries so far. With -generation G their generation is set to
+// G, requesting G again prints the same bytes, and addresses without an outcome are leased
+// again by a later generation. Without -generation their generation does not change, and they
+// are leased again after -lease. Only addresses that are due, or will be within -horizon, are
+// leased, and at most -per-host of one host and -per-niche of one niche; an address without a
+// niche is in the niche of its host. With -fair host, addresses are ranked by priority / (1 +
+// n), where n is the number of addresses of the same host in the batch so far: hosts share
+// the batch in proportion to their priorities. If all hosts differ, the order is that of the
+// priorities. -fair niche does the same for niches.
 //
 // With -recrawl visited pages are leased again when they are due, ranked by priority among
 // the others. Their records have etag and last_modified, for a conditional request, and
@@ -115,8 +115,8 @@
 // and writes it to the log even while its output is blocked. The input is made durable before the
 // next window is written. After a restart, serve writes the incomplete window again. An empty window
 // tells the strategy that the frontier is empty; the crawl ends if the strategy then proposes
-// nothing, or after two consecutive windows without an outcome. With -marks=false serve writes a new
-// address for each outcome.
+// nothing. It also ends after two windows in a row without an outcome. With -marks=false serve
+// writes a new address for each outcome.
 //
 // Export prints one record per URL, with its state as the last member: waiting, leased,
 // visited, skipped or withdrawn. Skipped prints only the skipped URLs, with the reason as

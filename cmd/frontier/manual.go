@@ -63,14 +63,14 @@ flags, or lines of a file (-scope FILE), where # begins a comment:
     scheme https     http or https
     depth 3          at most 3 links away from a seed
 
-The last four are limits: all must hold, wherever they are. In a file same-host and
-same-site may have a name instead of the seeds. +PATTERN means include PATTERN,
+The last four are limits: all must hold, in whatever line of a file they are. In a file
+same-host and same-site may have a name instead of the seeds. +PATTERN means include PATTERN,
 -PATTERN exclude, and a bare SURT prefix include. Patterns:
 
     example.org  *.example.org  example.org:8080     hosts; *.example.org also
                                                      matches example.org
-    example.org/docs/*  https://example.org/*        a host and a whole path with its
-    /docs/*  */docs/*                                query; * is any text
+    example.org/docs/*  https://example.org/*        a whole path with its query, with or
+    /docs/*  */docs/*                                without a host; * is any text
     *                                                every URL
     ext:jpg,png                                      file extensions, in any case
     re:EXPR                                          a regular expression of Go, anywhere
@@ -127,8 +127,8 @@ frontier next - lease the best addresses that are due
 Usage: frontier next -store DIR -n N [-generation G] [flags]
 
 In:   nothing
-Out:  addresses, highest priority first, then by URL, with all parents and the
-      retries so far
+Out:  addresses in the order of choice: highest priority first, then by URL (but see
+      -fair), with all parents and the retries so far
 
 The addresses are leased: with -generation until a later generation is requested,
 without it for the time of -lease. An address whose outcome has not been added by
@@ -138,9 +138,8 @@ a crawl that was killed can repeat it.
 With -fair host no site can fill a batch. The next address is always the one with the
 highest quotient priority / (1 + n), where n is the number of addresses of its host
 in the batch so far. So hosts that have enough addresses get a share in proportion to
-their priorities, and addresses are printed in that order. -fair niche does the same
-for niches; an address without a niche is in the niche of its host. -per-host and
--per-niche apply in addition.
+their priorities. -fair niche does the same for niches; an address without a niche is
+in the niche of its host. -per-host and -per-niche apply in addition.
 
 With -horizon D next also leases addresses that become due, or whose host becomes due,
 within D. Their not_before says when; fetch waits until then.
@@ -229,8 +228,8 @@ frontier skipped - print the URLs that are not fetched, and why
 Usage: frontier skipped -store DIR [flags]
 
 In:   nothing
-Out:  one record per skipped URL: its proposal, with the reason as error, or as
-      status_code if it failed too often
+Out:  one record per skipped URL: its proposal, with the reason: error, or status_code
+      if the last retry ended with that status
 
 A URL is skipped if fetch refused it (robots, blocked_address, bad_url, not_archived,
 redirect_loop, scope_redirect, unsupported_type, too_large), if a later stage wrote
@@ -245,9 +244,9 @@ tls, timeout, http, or a status). add -traps also skips crawler traps:
     trap_calendar    differs from 64 other URLs only in dates, and was found on one of
                      them
     trap_parameters  each of its NAME=VALUE also occurs in other URLs with the same path;
-                     these are at least 16 more than the different NAME=VALUE in them;
-                     and it was found on one of them
-    trap_duplicates  in a group of URLs of the host most of whose pages are
+                     there are at least 16 more of these than different NAME=VALUE in
+                     them; and it was found on one of them
+    trap_duplicates  in a group of URLs; most pages of the group are
                      near-duplicates
 
 If the crawl has a scope (frontier add -h), a URL outside is skipped. error_detail is the
@@ -262,9 +261,9 @@ rule:
 It is also skipped if it exceeds -max-per-host (host_budget) or -max-per-niche
 (niche_budget) of next and serve.
 
-An excluded URL stays excluded, even if a budget is raised, unless it is added again as
-a seed. The second example makes the URLs that exceeded a budget wait again, with their
-priority and lineage.
+Apart from these cases, an excluded URL stays excluded, even if a budget is raised, unless
+it is added again as a seed. The second example makes the URLs that exceeded a budget
+wait again, with their priority and lineage.
 
 Example:
 
@@ -334,8 +333,8 @@ In:   nothing; with - for a URL: records, or plain lines with a URL each
 Out:  nothing; counts on stderr
 
 Only records that were added before are removed: a URL that is added again later is
-new. A page that redirects to a removed URL stays known, and so does the time before
-which a host must not be requested. -prefix http://a.org/w matches http://a.org/wiki.
+new. A page that redirects to a removed URL stays known, and the pause of a host is kept
+too. -prefix http://a.org/w matches http://a.org/wiki.
 
 Example:
 

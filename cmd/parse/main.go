@@ -21,7 +21,7 @@
 //	out_degree    number of distinct http and https targets, without the page itself
 //	canonical     of <link rel=canonical>
 //	simhash       64-bit fingerprint of the words of text, in hexadecimal: half from
-//	              all words, half from those outside links (if at least 20 are)
+//	              all words, half from those outside links (if there are 20 such words)
 //	charset       charset that was used, replacing that of the header
 //	needs_browser true if scripts would make the text, see below
 //	fields        values matched by the selectors, by name
@@ -47,8 +47,8 @@
 //	              place of the anchor; with -context page, also from the blocks around
 //	rel           in lower case: nofollow, ugc, sponsored, next, ...
 //	hreflang      language of the target, or x-default, if given
-//	tag           a, area, frame, iframe, meta or link; link only if no visible
-//	              element has the same target
+//	tag           a, area, frame, iframe, meta or link; "link" is given only if no
+//	              visible element has the same target
 //	path          elements from the root, each with its first class:
 //	              html/body/div.menu/ul/li/a
 //	archived      false if the archives of -within do not have the target, else absent
@@ -85,9 +85,9 @@
 //
 // All selectors together may take 2^28 steps on a page, which is some seconds. A step is roughly
 // the inspection of one sibling. Only hostile pages, and lists of about 16,000 elements searched
-// with :nth-child and the like, reach the limit. At the limit, the field being searched and those
-// after it, by name, are missing: error_detail lists them (error stays empty), and the last line
-// on stderr counts such pages as incomplete_fields.
+// with :nth-child and the like, reach the limit. At the limit, the field being searched and all
+// fields later in alphabetical order are missing: error_detail lists them (error stays empty),
+// and the last line on stderr counts such pages as incomplete_fields.
 //
 // # Other types
 //
@@ -113,14 +113,14 @@
 // # Limitations
 //
 // A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than 512, and
-// pages whose tree would be far larger than the page (with -select, more than an estimated 80 MiB and
-// four bytes for each byte of the page, which is some 300,000 elements and texts), are parsed without
-// a tree: links, text and meta elements are as usual, fields are absent, and paths are approximate.
-// With -select, the last line on stderr counts them as flat. XML is parsed as HTML, except for CDATA
-// and self-closing elements. Style sheets are not read, so text that they hide is included. Languages
-// are detected by their most common words, which takes a few dozen words of text, or by their script;
-// some forty are known. Main content is designed for articles; for a list of links or of short posts
-// it may be wrong.
+// pages whose tree would be far larger than the page, are parsed without a tree. With -select a tree
+// may take an estimated 80 MiB and four times the size of the page, which is some 300,000 elements
+// and texts. Without a tree links, text and meta elements are as usual, fields are absent, and paths
+// are approximate. With -select, the last line on stderr counts them as flat. XML is parsed as HTML,
+// except for CDATA and self-closing elements. Style sheets are not read, so text that they hide is
+// included. Languages are detected by their most common words, which takes a few dozen words of text,
+// or by their script; some forty are known. Main content is designed for articles; for a list of
+// links or of short posts it may be wrong.
 package main
 
 import (

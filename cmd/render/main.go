@@ -33,22 +33,22 @@
 //	fetch | render | parse                                  renders every page
 //	fetch | parse -keep-body | render -only-marked | parse  renders those that need it
 //
-// A page takes a second or so instead of a millisecond, so the second one is the one to
-// use. The second parse parses all pages again; for pages that were not rendered, its
-// output is that of the first one.
+// A page takes a second or so instead of a millisecond, so use the pipeline with
+// -only-marked. Its second parse parses all pages again; for pages that were not
+// rendered, its output is that of the first one.
 //
 // # Network
 //
 // The browser never uses the network. Each request of a page is intercepted and answered by the code
-// that fetch uses, or refused. It has no other access to the network: DNS is switched off in it, its
-// proxy does not exist, and it listens on no port.
+// that fetch uses, or refused. The browser has no other access to the network: DNS is switched off
+// in it, it is set to a proxy that does not exist, and it listens on no port.
 //
 // Only scripts, and what scripts request (XMLHttpRequest, fetch), are loaded, by GET: up to
 // -max-requests, at most six at a time, with up to -max-loaded bytes together. Scripts are kept
 // for the next pages (up to 32 MiB in total). Requests for style sheets get an empty answer. All
 // else is refused: other methods, images, fonts, media, frames, workers, service workers,
-// WebSockets, event streams, WebRTC, pings, downloads, new windows and file URLs. Preflights of
-// CORS are permitted without a request. Dialogs are dismissed.
+// WebSockets, event streams, WebRTC, pings, downloads, new windows and file URLs. CORS
+// preflights are answered with yes, and not sent. Dialogs are dismissed.
 //
 // As in fetch, addresses that are not on the public internet are refused without -allow-private,
 // the ports of other services without -allow-port, and all but loopback without -contact.
@@ -61,8 +61,8 @@
 //
 // With -warc PREFIX what is requested is stored as by fetch -warc. It must be another prefix than
 // that of fetch. The rendered document is not stored: it can be made again. With -archive nothing
-// is requested, and the requests of pages are answered from archives, such as those of both
-// prefixes.
+// is requested, and the requests of pages are answered from archives, for example those that
+// fetch -warc and render -warc have written.
 //
 // # Limits
 //
@@ -76,8 +76,9 @@
 // directory, which is removed. It ends by itself if render is killed, but then the directory remains.
 //
 // Chromium confines the processes that run scripts in a sandbox, for which it needs user
-// namespaces (or the SUID helper), and another user than root. Where the system has none, as in most
-// containers, render fails unless -no-sandbox is given. Then only the container confines them.
+// namespaces (or the SUID helper), and another user than root. Where user namespaces are
+// not available, as in most containers, render fails unless -no-sandbox is given. Then
+// only the container confines them.
 //
 // # Example
 //

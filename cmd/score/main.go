@@ -29,15 +29,17 @@
 // topic file and the record, not on the order of records or on -j.
 //
 // In a loop with frontier serve the topic may change from one window to the next: with
-// -windows DIR, records after the mark of window G are scored with DIR/G/topic.json, which
-// topic -expand -windows DIR writes, if that file exists. Records of the next window
-// come only after the mark has gone around the loop, so the file is complete by then.
+// -windows DIR, records after the mark of window G are scored with DIR/G/topic.json if
+// topic -expand -windows DIR has written that file, otherwise with the previous topic.
+// Records of the next window come only after the mark has gone around the loop, so the
+// file is complete by then.
 //
 // # Measures
 //
-// Keywords are part of every topic; the other sections of a topic are made from example
-// pages by topic -positive FILE, the classifier by topic -positive FILE -negative FILE. It
-// is an error if the topic lacks the section of a measure. bm25 can do without examples.
+// Keywords are part of every topic; the other sections, except background, are made from
+// example pages by topic -positive FILE, the classifier by topic -positive FILE
+// -negative FILE. It is an error if the topic lacks the section of a measure. bm25 can
+// do without examples.
 //
 //	vsm             counts of keywords weighted by tag (title 5, links 3, meta 2,
 //	                others 1); cosine with the keyword weights; Fan, Zeng and Li 2009.
@@ -62,9 +64,9 @@
 //	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
 //	                that the paper reports.
 //	jaccard         similarity to the reference page: common links, common words and
-//	                keywords in both; Rane and Pathak. Threshold 0.25: the value if no
-//	                links, and a quarter of all words of both pages, are shared; its effect
-//	                depends on the length of the reference.
+//	                keywords in both; Rane and Pathak. Threshold 0.25, which is the value of a
+//	                page that shares no link and a quarter of all words; its effect depends
+//	                on the length of the reference.
 //	classifier      the probability that the page is relevant, by a classifier trained on
 //	                the examples. It assumes that relevant pages are as frequent as
 //	                among the examples; if they are rarer, the value is overestimated,
@@ -100,9 +102,9 @@
 // plus the occurrences of keywords (20 at most), and B the number of other words. Three measures
 // score links differently: weighttable-tf by (url + anchor) / 2, half the sum of the first two
 // terms of the paper's formula; wordscore by its value of the words before the link, its anchor
-// and the words after it, as one text, in [0, 5]; the classifier by how far these words together
-// raise the probability of an empty page. The score of the page with the link is not part of any
-// of them.
+// and the words after it, as one text, in [0, 5]; the classifier by how much the words of
+// anchor, context and url together raise the probability above that of a page without words. The
+// score of the page with the link is not part of any of them.
 //
 // # Example
 //
@@ -149,17 +151,17 @@ Out:  the same records, with score (of the first measure), scores (of all, by
       links[].scores (anchor, context, url; for further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
 
-With -windows DIR, records after the mark of window G are scored with
-DIR/G/topic.json, which topic -expand -windows DIR writes, if that file exists.
+With -windows DIR, records after the mark of window G are scored with DIR/G/topic.json
+if topic -expand -windows DIR has written that file, otherwise with the previous topic.
 
-A record with an error is passed on unchanged. With -keep, so is one that another
-program has scored; a missing relevant is set by the threshold of the topic, else of the
+A record with an error is passed on unchanged. With -keep, the scores of another program
+stay, and only a missing relevant is added: by the threshold of the topic, else of the
 first -fitness measure, else 0.5. A page with a status other than 2xx has the score 0.
 The result depends only on the topic file and the record.
 
-The default measure is bm25, but vsm with -norm page, or if the topic has neither
-statistics nor a background. Each measure needs a part (section) of the topic file. If
-the topic sets no threshold, that of the measure applies:
+The default measure is bm25. It is vsm if -norm page is given, or if the topic has
+neither statistics nor a background. Each measure needs a part (section) of the topic
+file. If the topic sets no threshold, that of the measure applies:
 
     measure         section     threshold  score
     vsm             keywords    0.05       counts weighted by tag (title 5, links 3, meta 2,

@@ -60,8 +60,8 @@
 // occur in some of them are left out unless they are significantly more frequent in positive
 // pages; most words of navigation are left out for that reason. -compat makes the table of
 // Wilson et al.: the words of the query and the word with the highest tf·df of each page,
-// without leaving words out; the reference is the first page. (The table of Pal et al. is the
-// one without -negative and without -compat.)
+// without leaving words out; the reference is the first page. For the table of Pal et al.,
+// give neither -negative nor -compat.
 //
 // Statistics are of all pages, positive and negative. Among the positive pages alone, the
 // words of the topic would be the most frequent ones, and bm25, which weights rare words
@@ -78,8 +78,8 @@
 // one. For English a table of 12,000 words is part of the program; it is made from the
 // documentation of Go and Debian, so its English is technical. -background makes another
 // one from parsed pages on all topics, such as a random sample of the web that is crawled.
-// Other languages require it. It can be used with a query or -topic, and together with
-// -positive, and adds the section
+// For other languages, bm25 requires it or example pages. It can be used with a query or
+// -topic, and together with -positive, and adds the section
 //
 //	background  number of pages, their mean length, and the document frequencies of the
 //	            12,000 most frequent words
@@ -103,8 +103,8 @@
 // negative examples are skipped. The entry names the page. The rules are
 //
 //	symbiosis  scores.weighttable 0.7 or more: the word with the highest tf·df, tf in the
-//	           page and df in the examples; Wilson et al. With -compat 0.65 or more,
-//	           because the paper adds 0.05 to the score
+//	           page and df in the examples; Wilson et al. With -compat the limit is
+//	           0.65: the paper adds 0.05 to the score and compares with 0.7
 //	tunnel     scores.weighttable-tf 0.9 or more: the most frequent word; Pal et al.
 //
 // and RULE=SCORE sets another limit. Reading the same pages again changes nothing.
@@ -198,10 +198,10 @@ characters are left out and listed on stderr. A -keyword is one or more words
 with a weight (1 by default); a phrase matches its words in sequence, in any
 inflected form. A keyword of stop words only, such as "IT", is an error.
 
-Pages about the topic (-positive) add what measures other than vsm need:
-statistics (bm25), a table of words weighted by tf*df (weighttable), and a
-reference page (jaccard). With pages on other topics (-negative), words that
-occur everywhere are left out of the table, and a classifier is trained.
+Pages about the topic (-positive) add statistics (for bm25), a table of words weighted
+by tf*df (weighttable), and a reference page (jaccard). With pages on other topics
+(-negative), words that are as frequent there are left out of the table, and a
+classifier is trained.
 
 Pages on all topics (-background) tell common words from rare ones, so that bm25
 needs no examples; for English such a table is part of the program.
