@@ -55,8 +55,8 @@ type Record struct {
 	// ContentLength is the length of the block according to the header.
 	ContentLength int64
 
-	// Offset is the position in the file of the record, or of the gzip member or zstd frame
-	// that contains it.
+	// Offset is the position in the file: of the record or, if it is compressed, of its gzip
+	// member or zstd frame.
 	Offset int64
 
 	// Skip is the number of decompressed bytes before the record in its member. It is 0 if each
@@ -84,8 +84,8 @@ func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 // around the address, following an early draft of the standard.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
-// truncated returns why the block is incomplete: the reason in the header, or "length" for a
-// segment that records of type continuation continue. It returns "" for a complete block.
+// truncated returns why the block is incomplete: the reason in the header, or "length" for the
+// first segment of a record that goes on in records of type continuation. It returns "" for a complete block.
 func (r *Record) truncated() string {
 	why := r.Header.Get("WARC-Truncated")
 	if why == "" && r.Header.Get("WARC-Segment-Number") != "" {
@@ -120,7 +120,7 @@ func parseDate(s string) (t time.Time, ok bool) {
 }
 
 // Read reads the block. It returns [io.ErrUnexpectedEOF] if the file or member ends before the
-// block.
+// end of the block.
 func (r *Record) Read(p []byte) (int, error) {
 	if r.left <= 0 || r.closed {
 		return 0, io.EOF
@@ -456,7 +456,7 @@ func (r *Reader) line() ([]byte, error) {
 }
 
 // openContinuation opens the next member in the middle of a block, because some programs split
-// blocks at the size of their buffers. It reports whether the member openContinuation the block. It returns
+// blocks at the size of their buffers. It reports whether the member continues the block. It returns
 // false if the member begins with a record: then the block is shorter than its Content-Length.
 func (r *Reader) openContinuation() bool {
 	if r.m.format == plain || r.m.failed != nil {

@@ -5,7 +5,7 @@
 // page at a time, each in a new browser context, so that pages share no state. Every request of a page
 // is intercepted and answered by the [Loader] of the caller, or refused. Some connections cannot be
 // intercepted (WebSockets, workers, Chromium's own services). They fail, because Chromium is configured
-// to resolve no name, not even the name of its only proxy.
+// to resolve no name, and its only proxy has an invalid name.
 //
 // No other package uses the protocol. This package implements only the methods that it needs.
 package browser
@@ -96,7 +96,7 @@ type Browser struct {
 // Start starts a browser. If the browser ends while it starts, which is rare, Start tries again.
 func Start(ctx context.Context, o Options) (*Browser, error) {
 	if os.Geteuid() == 0 && !o.NoSandbox {
-		return nil, fmt.Errorf("%w: it never does as root", ErrSandbox)
+		return nil, fmt.Errorf("%w: it never works for root", ErrSandbox)
 	}
 	for tries := 1; ; tries++ {
 		b, err := start(ctx, o)
@@ -231,7 +231,7 @@ type Rendered struct {
 	Refused   int    // number of requests that were refused because of Requests or Bytes
 }
 
-// Render loads a page, runs its scripts until no request has been pending for half a second or
+// Render loads a page, runs its scripts until there was no pending request for half a second or
 // Options.Time has passed, and returns the document as HTML. It does not follow a navigation by a
 // script, but appends a meta refresh element with its target to the document.
 //
@@ -444,7 +444,7 @@ func (t *tab) open(ctx context.Context) error {
 	return nil
 }
 
-// withoutNetwork is a script that removes interfaces whose network use Fetch.enable does not intercept, and
+// withoutNetwork is a script that removes interfaces that use the network in ways that Fetch.enable does not intercept, and
 // disables new windows and the print dialog.
 const withoutNetwork = `for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "WebTransport", "SharedWorker"])
 	delete globalThis[name];
@@ -499,7 +499,7 @@ func (t *tab) settle(ctx context.Context, r *Rendered) error {
 	}
 }
 
-// isQuiet reports whether no request has started, ended or been pending for idleTime. It checks both the
+// isQuiet reports whether there was no pending request for idleTime. It checks both the
 // budget and the events of Chromium, because on a busy machine Chromium handles an answer late.
 func (t *tab) isQuiet() bool {
 	t.b.mu.Lock()

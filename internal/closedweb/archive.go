@@ -95,10 +95,10 @@ func openError(err error) error {
 // An archiveWeb is the web in archives. It contains the addresses for which the archives hold a
 // page, or redirects that lead to a page.
 type archiveWeb struct {
-	pages   addressList // addresses of pages, at the end of redirects
+	pages   addressList // addresses of pages, after all redirects
 	aliases addressList // addresses that redirect to a page
 	targets []int32     // the page of each alias
-	graph   graph.CSR   // links between pages, in the order on the page; without duplicates and links to itself
+	graph   graph.CSR   // links between pages, in the order on the page; without duplicates, and without links from a page to itself
 }
 
 // web returns the web without its labels.
@@ -240,7 +240,7 @@ func (r *captureReader) read(address string) capture {
 	}
 	c := capture{page: at}
 	if p.URL != address || err != nil && max(len(p.Body), len(p.Raw)) < archive.DefaultBody {
-		return c // an alias, or a damaged body, whose links fetch and parse would not find either
+		return c // an alias, or a damaged body: the commands fetch and parse would not find its links either
 	}
 	sent := p.Header.Get("Content-Type")
 	content := r.extractor.Extract(page.Document{

@@ -69,14 +69,14 @@ var cases = []testCase{
 	{name: "the exit status is 0, and empty input has no output", run: (*Tester).empty},
 	{name: "unknown fields are kept", run: (*Tester).unknownFields},
 	{name: "failed pages come back", run: (*Tester).failures},
-	{name: "a line that is no record costs only itself", run: (*Tester).badLine},
+	{name: "a line that is not a record is skipped, and nothing else", run: (*Tester).badLine},
 	{name: "the last line may lack its newline", run: (*Tester).noNewline},
 	{name: "odd characters survive", run: (*Tester).oddCharacters},
 	{name: "a mark comes back at once, after the records before it", steady: true, run: (*Tester).marks},
 	{name: "it ends when its output is closed", run: (*Tester).closedOutput},
 	{name: "a long line comes back", long: true, run: (*Tester).longLine},
 	{name: "pages have title, text and links, and no body", only: Parse, run: (*Tester).parsed},
-	{name: "pages have a score and are relevant or not; failures are not", only: Score, run: (*Tester).scored},
+	{name: "pages have score and relevant (true or false); failed pages are not relevant", only: Score, run: (*Tester).scored},
 	{name: "the pages come first, then addresses", only: Evolve, run: (*Tester).evolved},
 	{name: "the same input gives the same output", run: (*Tester).repeated},
 }
@@ -225,7 +225,7 @@ func quote(b []byte) string {
 // set, it then closes stdin.
 func (p *program) send(input string, last bool) {
 	go func() {
-		io.WriteString(p.in, input) // an error is ignored: then the output ends
+		io.WriteString(p.in, input) // if writing fails, the output ends too
 		if last {
 			p.in.Close()
 		}
@@ -284,7 +284,7 @@ func (t *Tester) checkReturned(list []record, urls []string) error {
 			got = append(got, r.url())
 		case t.Stage == Evolve:
 		default:
-			return fmt.Errorf("%s came back without status_code and error, which it had\nhint: pass on all fields that you do not change", r.url())
+			return fmt.Errorf("%s came back without the status_code or error that it had\nhint: pass on all fields that you do not change", r.url())
 		}
 	}
 	for i, u := range urls {
@@ -301,8 +301,9 @@ func (t *Tester) checkReturned(list []record, urls []string) error {
 	return nil
 }
 
-// page returns an input line with a page, and the address of the page. The fields are those that the
-// stage before writes, and the members in more, each of which begins with a comma.
+// page returns an input line with a page, and the address of the page. It has the fields that
+// the previous stage writes, and then the JSON members of the parameter more, which each begin with a
+// comma.
 func (t *Tester) page(n int, more string) (text, url string) {
 	url = fmt.Sprintf("http://site.test/page/%d", n)
 	fields := `"status_code":200,"content_type":"text/html","charset":"utf-8"`
@@ -450,7 +451,7 @@ func (t *Tester) marks(p *program) error {
 		for {
 			r, err := p.next()
 			if errors.Is(err, errSlow) {
-				return fmt.Errorf("after %d records and a mark, a line without url, %d records and no mark came back: %w\nhint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do", len(urls), len(list), err)
+				return fmt.Errorf("%d records and a mark (a line without url) were sent; %d records and no mark came back: %w\nhint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do", len(urls), len(list), err)
 			}
 			if err != nil {
 				return err
@@ -609,7 +610,7 @@ func (t *Tester) repeated(p *program) error {
 		return err
 	}
 	if !reflect.DeepEqual(first, second) {
-		return errors.New("the output differs when the input is repeated\nhint: a crawl that was killed repeats its last generation, and must do the same; seed random choices with $SPOOR_SEED")
+		return errors.New("the output differs when the input is repeated\nhint: a crawl that was killed repeats its last generation, and must then get the same output; seed random choices with $SPOOR_SEED")
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ func TestStages(t *testing.T) {
 	}
 	const (
 		each, empty, unknown, failed = "each record comes back, in order", "the exit status is 0, and empty input has no output", "unknown fields are kept", "failed pages come back"
-		badLine, newline, odd, mark  = "a line that is no record costs only itself", "the last line may lack its newline", "odd characters survive", "a mark comes back at once, after the records before it"
+		badLine, newline, odd, mark  = "a line that is not a record is skipped, and nothing else", "the last line may lack its newline", "odd characters survive", "a mark comes back at once, after the records before it"
 		closed, long, same           = "it ends when its output is closed", "a long line comes back", "the same input gives the same output"
-		scored, parsed, evolved      = "pages have a score and are relevant or not; failures are not", "pages have title, text and links, and no body", "the pages come first, then addresses"
+		scored, parsed, evolved      = "pages have score and relevant (true or false); failed pages are not relevant", "pages have title, text and links, and no body", "the pages come first, then addresses"
 	)
 	for name, test := range map[string]struct {
 		stage Stage
@@ -87,16 +87,16 @@ func TestHints(t *testing.T) {
 		stage                 Stage
 		command, failed, want string
 	}{
-		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1'`, "pages have a score and are relevant or not; failures are not",
+		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1'`, "pages have score and relevant (true or false); failed pages are not relevant",
 			"relevant is <nil>\nhint: true or false; or put `score -keep` after it, as crawl does"},
-		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1 | .relevant = "no"'`, "pages have a score and are relevant or not; failures are not",
+		{Score, `exec jq -cR --unbuffered 'fromjson? | .score = 1 | .relevant = "no"'`, "pages have score and relevant (true or false); failed pages are not relevant",
 			"relevant is no\nhint: true or false"},
 		{Any, `grep '^{' || true`, "a mark comes back at once, after the records before it",
-			"after 2 records and a mark, a line without url, 0 records and no mark came back: it has not answered within 200ms\n" +
+			"2 records and a mark (a line without url) were sent; 0 records and no mark came back: it has not answered within 200ms\n" +
 				"hint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do"},
 		{Any, `sed -un '/^{/p'; echo '{"x":1}'`, "a mark comes back at once, after the records before it",
 			"it wrote a record after the last mark: map[x:1]\nhint: write the mark last, when all records before it are written"},
-		{Any, `sleep 5`, "a line that is no record costs only itself",
+		{Any, `sleep 5`, "a line that is not a record is skipped, and nothing else",
 			"it has not answered within 200ms\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'"},
 	} {
 		t.Run(test.command, func(t *testing.T) {

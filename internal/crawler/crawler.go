@@ -7,8 +7,8 @@
 // from archives.
 //
 // The package neither logs nor catches signals: it reports through [Options] and [Stats],
-// and stops when its context ends. Errors in records name the flags of the fetch command,
-// because users can change these.
+// and stops when its context ends. The error texts in records name the flags of the fetch
+// command, because users can change these.
 package crawler
 
 import (
@@ -222,9 +222,9 @@ type Stats struct {
 	Sitemaps int64            // records of sitemaps that were not in the input
 	Errors   map[string]int64 // records by error
 
-	// Numbers of records that were refused without a request: because only loopback may be
-	// fetched, and because the address is not public.
-	PolicyRefused, PrivateRefused int64
+	// Numbers of records that were refused without a request.
+	PolicyRefused  int64 // because only loopback may be fetched
+	PrivateRefused int64 // because the address is not public
 
 	Requested bool // a request was sent, or a connection tried
 }
@@ -363,7 +363,7 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 //
 // When ctx ends, Run writes back the records that it has read and not fetched, with the error
 // "budget", and returns the cause. It reads no more input, except the rest of a window that
-// has begun, up to its mark. It does the same when the WARC file or out cannot be written.
+// has begun, up to its mark. It does the same when writing the WARC file, or to out, fails.
 // When the proxy cannot be used, it also reads the rest of the input and returns it unfetched.
 func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
 	if err := c.state.begin(); err != nil {

@@ -6,7 +6,7 @@
 //
 //	frontier serve -exchange < loop | fetch | parse | score | evolve -window N | exchange > loop
 //
-// At the end of a generation the filter sends the addresses of other partitions' hosts, as blocks,
+// At the end of a generation the filter sends the URLs that belong to other partitions, as blocks,
 // and commits the generation. It then waits until all partitions have committed that generation
 // (or, with a lag, an earlier one), passes on the addresses that they sent, and computes from all
 // commits how many addresses its partition may fetch next. So the result depends only on the settings
@@ -55,7 +55,7 @@ type Stream interface {
 	PublishFirst(ctx context.Context, subject string, data []byte) error
 
 	// Range returns at most limit messages whose subject matches filter and whose sequence number is
-	// at least from, in order. A message that was stored a moment ago may be missing.
+	// at least the parameter from, in the order of the stream. A message that was stored a moment ago may be missing.
 	Range(ctx context.Context, filter string, from uint64, limit int) ([]Message, error)
 
 	// Watch returns a channel that is ready after messages that match filter were published. It may
@@ -63,7 +63,7 @@ type Stream interface {
 	Watch(filter string) (changed <-chan struct{}, stop func(), err error)
 }
 
-// errPermanent is matched by [errors.Is] if an error of a [Stream] is permanent: waiting does not help.
+// errors.Is(err, errPermanent) is true for an error of a [Stream] if trying again does not help.
 var errPermanent = errors.New("trying again does not help")
 
 // permanent is an error that matches errPermanent.
@@ -158,7 +158,7 @@ func (o *Filter) Run(ctx context.Context) error {
 	}
 }
 
-// begin starts a generation with the decision about it.
+// begin starts a generation. The decision says how many addresses each partition may fetch in it.
 func (f *filter) begin(generation int, d decision) {
 	f.generation = generation
 	f.commit = &Commit{
@@ -171,7 +171,7 @@ func (f *filter) begin(generation int, d decision) {
 // addRecord counts a record, and keeps it until the commit.
 func (f *filter) addRecord() error {
 	if !f.begun {
-		return errors.New("a record arrived before the first window mark\nhint: frontier serve -exchange begins with a mark, which every stage must pass on in its place")
+		return errors.New("a record arrived before the first window mark\nhint: frontier serve -exchange begins with a mark; every stage must pass it on between the same records")
 	}
 	rec, c := &f.rec, f.commit
 	switch {
@@ -558,7 +558,7 @@ func (f *filter) await(ctx context.Context, g int) error {
 	defer stop()
 	begun, warned := time.Now(), 30*time.Second
 	for wait := minPoll; ; wait = min(2*wait, maxPoll) {
-		missing, err := f.collect(ctx, g) // reads all again: a server that lags behind may return earlier messages later
+		missing, err := f.collect(ctx, g) // reads all again, because a server that lags behind may not have returned all messages before
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -600,8 +600,8 @@ func (f *filter) first(ctx context.Context, p, g int) (*Commit, error) {
 	return parseCommit(messages[0].Data, p, g, f.Settings.Partitions)
 }
 
-// awaitFirst waits for the first commit of a partition and generation, which was just published, and
-// returns it.
+// awaitFirst returns the first commit of a partition and generation, which may be of another process.
+// A commit was just published, so awaitFirst waits until the servers return one.
 func (f *filter) awaitFirst(ctx context.Context, p, g int) (*Commit, error) {
 	for begun := time.Now(); ; {
 		c, err := f.first(ctx, p, g)

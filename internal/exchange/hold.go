@@ -48,11 +48,11 @@ type Runner interface {
 	// Leave asks the command of a partition to end after its next commit.
 	Leave(p int) error
 
-	// Alive tells the runner how long ago the lease of the node was renewed. When two thirds of the time
-	// of a lease have passed since then, the runner kills all commands, even if this process hangs.
+	// Alive tells the runner how long ago the lease of the node was renewed. When two thirds of a TTL
+	// have passed since then, the runner kills all commands, even if this process hangs.
 	Alive(age time.Duration) error
 
-	// Exits returns a channel of the commands that have ended. The runner closes it if it fails.
+	// Exits returns a channel of the commands that have ended. It is closed if the runner fails.
 	Exits() <-chan Exit
 }
 
@@ -96,17 +96,17 @@ type holder struct {
 	leased         map[int]bool // partitions that this node may have leased
 	begun          time.Time
 	renewed        time.Time // time of the last renewal of the lease
-	warned         bool      // and logged that the servers do not answer
-	checked        bool      // and logged the error of Check
+	warned         bool      // it was logged that the servers do not answer
+	checked        bool      // the error of Check was logged
 	permanentSince time.Time // time of the first permanent error in a row; zero if there is none
 	nodes          []string
 }
 
 // Run takes the partitions that are assigned to the node and runs their commands until the crawl is
 // done. If ctx is done, it asks the commands to end, releases the partitions and returns the cause. It
-// waits for the commands for at most leaveLimit TTLs; the caller must kill those that still run. Such a
-// command may wait for another partition of this node, which has ended without a commit and which no
-// other node takes.
+// waits for the commands for at most leaveLimit TTLs; the caller must kill those that still run. A
+// command may still run because it waits for another partition of this node, if that has ended without
+// a commit and no other node takes it.
 func (o *Holder) Run(ctx context.Context) error {
 	h := &holder{Holder: o, held: map[int]*holding{}, leased: map[int]bool{}, begun: time.Now()}
 	background := context.WithoutCancel(ctx)
@@ -178,7 +178,7 @@ func (h *holder) turn(ctx context.Context, leaving bool) (done bool, err error) 
 	case errors.Is(err, ErrNameTaken), errors.Is(err, errPermanent):
 		return false, err
 	case err != nil && !h.warned:
-		h.Log.Warn("the servers do not answer: trying again; without them the commands are ended", "node", h.Node, "err", err)
+		h.Log.Warn("the servers do not answer: trying again; if they do not answer in time, the commands will be killed", "node", h.Node, "err", err)
 		h.warned = true
 	case err == nil && h.warned:
 		h.Log.Info("the servers answer again", "node", h.Node)
@@ -204,7 +204,7 @@ func (h *holder) check(ctx context.Context) error {
 		}
 		return nil
 	case err != nil && ctx.Err() == nil && !h.checked:
-		h.Log.Warn("the crawl will soon wait", "err", err)
+		h.Log.Warn("the crawl will soon have to wait", "err", err)
 		h.checked = true
 	}
 	h.permanentSince = time.Time{}
@@ -308,7 +308,7 @@ func (h *holder) ended(ctx context.Context, e Exit) error {
 	}
 	held.failures++
 	if held.failures == maxFailures {
-		return fmt.Errorf("the command of partition %d has failed %d times, at last with status %d\nhint: correct the cause, which its messages describe, and run the same command again; nothing is lost", e.Partition, maxFailures, e.Status)
+		return fmt.Errorf("the command of partition %d has failed %d times, the last time with status %d\nhint: correct the cause, which its messages describe, and run the same command again; nothing is lost", e.Partition, maxFailures, e.Status)
 	}
 	wait := min(time.Second<<held.failures, maxBackoff)
 	held.retry = time.Now().Add(wait)

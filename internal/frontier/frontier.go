@@ -131,7 +131,7 @@ func (s *Store) attach() (err error) {
 }
 
 // yield closes the store, so that waiting processes can open it, and opens it again. Afterwards
-// the numbers of URLs in the index may be different.
+// URLs may have other numbers (IDs) in the index.
 func (s *Store) yield() error {
 	err := s.Close()
 	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
@@ -357,7 +357,7 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 }
 
 // add adds a record with a URL. Unlike Add it never writes a snapshot: Commit calls add for
-// exclusions, and checkpoint calls Commit before it writes a snapshot.
+// exclusions, and checkpoint calls Commit before it writes a snapshot, so add would call itself.
 func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
 		rec.Brief()
@@ -373,7 +373,7 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if err := f.set(rec); err != nil {
 		return Refused, err
 	}
-	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // apply changes the index before it needs the line of such a record
+	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // encode now: apply would find an error only after it has changed the index
 		_, err := s.lineOf(f)
 		if errors.Is(err, errLine) && f.class != classNone {
 			err = s.shorten(f)

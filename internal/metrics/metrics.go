@@ -30,8 +30,8 @@ type Crawl struct {
 	Dirs run.Dirs
 }
 
-// Write writes the metrics of the crawls. The number of held hosts is for the time now. Write calls failed
-// for each crawl that cannot be read, and writes the others.
+// Write writes the metrics of the crawls. Hosts count as held if they are held at the time now. For
+// each crawl that cannot be read, Write calls the function failed; it writes the others.
 func Write(w io.Writer, crawls []Crawl, now time.Time, failed func(name string, err error)) error {
 	var f families
 	for i := range crawls {
@@ -134,7 +134,7 @@ func (f *families) addFiles(ds run.Dirs, now time.Time) error {
 		}
 		held += n
 	}
-	f.gauge("spoor_held_hosts", "Hosts that are not requested now, because they failed or requested a longer pause.", float64(held))
+	f.gauge("spoor_held_hosts", "Hosts that get no requests now, because they failed or asked for a longer pause.", float64(held))
 	list, _, err := ds.List()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -32,7 +32,7 @@ type collector struct {
 	open       []int // indexes of the references of open links; -1 if there were too many references
 	waiting    []int // indexes of ended references whose block is still open
 
-	agent   string   // name in meta elements that address this crawler
+	agent   string   // name in meta elements that are meant for this crawler
 	regions *regions // roles of the text; nil if not needed
 
 	scripts    int  // number of bytes of scripts
@@ -198,7 +198,7 @@ func (c *collector) endTo(n int) {
 	}
 }
 
-// separate separates the text before and after the start or end of an element.
+// separate puts a separator between the text before and the text after the start or end of an element.
 func (c *collector) separate(how layout) {
 	switch how {
 	case block:
@@ -222,8 +222,7 @@ func (c *collector) space() {
 	}
 }
 
-// longWord is the length, in bytes, from which a word that exceeds MaxText is cut instead of
-// dropped.
+// A word that no longer fits into MaxText is dropped, or cut if it has at least longWord bytes.
 const longWord = 1000
 
 // text adds text.

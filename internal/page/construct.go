@@ -54,7 +54,7 @@ type construction struct {
 	extra      int        // elements beyond those in the page; see maxExtra
 	effort     int        // cost of the searches in lists so far; see maxEffort
 
-	sized             bool // count for treeSize
+	sized             bool // whether to count what treeSize needs
 	texts, attributes int  // numbers of texts and comments, and of attributes
 }
 
@@ -113,8 +113,8 @@ const (
 	// maxNodes bounds the nodes of an outline.
 	maxNodes = 1 << 20
 
-	// nodeSize and attributeSize are the bytes of memory that a node and an attribute of a tree
-	// take while selectors are applied, garbage included, as measured. A tree may take maxTree
+	// nodeSize and attributeSize are the measured bytes, garbage included, of a node and of an
+	// attribute of a tree while selectors are applied. A tree may take maxTree
 	// bytes, and four more for each byte of the page: then parse needs at most 100 MiB and eight
 	// bytes for each byte of its input line.
 	nodeSize, attributeSize = 280, 110
@@ -233,7 +233,7 @@ func (t *construction) countNodes() {
 	case startTag:
 		effort := t.effort
 		t.attributes += t.countAttributes(&t.tag)
-		t.effort = effort // is the same without selectors
+		t.effort = effort // which must not depend on selectors
 	case endTag:
 	default:
 		t.texts++
@@ -249,7 +249,7 @@ func (t *construction) treeSize() int {
 func (t *construction) treeNodes() int {
 	n := int(t.latest) + t.texts
 	if t.outline != nil {
-		n += len(t.outline.nodes) // which count texts again
+		n += len(t.outline.nodes) // they include the texts, which then count twice
 	}
 	return n
 }
@@ -688,8 +688,8 @@ func (t *construction) sameAttributes(a, b *openElement) bool {
 	return t.hasAttributes(a, b) && t.hasAttributes(b, a)
 }
 
-// hasAttributes reports whether a has all attributes of b. It gives up, with false, at the
-// limits of the page.
+// hasAttributes reports whether a has all attributes of b. It returns false if
+// the page exceeds its limits (isTooCostly).
 func (t *construction) hasAttributes(a, b *openElement) bool {
 	z := &t.z
 	for p := int(b.at); !t.isTooCostly(); {
@@ -814,7 +814,7 @@ func (t *construction) adopt(f, i, furthest int) {
 	t.open = slices.Insert(t.open, t.indexOf(t.open, block.id)+1, clone)
 }
 
-// endOther ends an element without special rules.
+// endOther ends an element that has no special rules.
 func (t *construction) endOther(name atom.Atom, tag string) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		t.effort++

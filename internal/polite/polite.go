@@ -55,7 +55,7 @@ func (e *HoldError) Error() string {
 	return fmt.Sprintf("%s is not to be asked before %s", e.Host, until.Format(time.RFC3339))
 }
 
-// A BlamelessError is returned by a Base when a request failed through no fault of the host.
+// A BlamelessError is returned by a [Transport.Base] when a request failed through no fault of the host.
 // Then the host is not held. There is a pause only if the host may have received the request.
 // After a [BlockedError] there is neither a hold nor a pause.
 type BlamelessError struct {
@@ -105,7 +105,7 @@ type Transport struct {
 	// are sent evenly spaced, in the order in which the pauses of their hosts end.
 	Rate float64
 
-	// HostRate limits the requests per second to one host; 0 means no limit but the pauses.
+	// HostRate limits the requests per second to one host; 0 means that only the pauses limit them.
 	HostRate float64
 
 	// Seed makes the jitter reproducible. The jitter is computed from Seed, the host and

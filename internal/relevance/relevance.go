@@ -35,8 +35,8 @@ type Page struct {
 // optional classifier.
 type Query struct {
 	Terms   []int32
-	Weights []float64 // by term of the query; above 0
-	Share   []float64 // by term: share of the background documents that contain it; may be empty
+	Weights []float64 // parallel to Terms; above 0
+	Share   []float64 // by number of a term: share of the background documents that contain it; may be empty
 
 	// Classifier holds the weights of a linear classifier of pages, by term; it may be empty.
 	// The score of a page is Σ weight · √(occurrences / length), as in package fitness.
@@ -55,7 +55,7 @@ const (
 	doubtful         = 0.08      // no seed is trusted if the mean BM25 of the seeds is at most this
 	trusted          = 0.18      // a seed is fully trusted if its BM25 and the mean are at least this
 	seedShare        = 0.7       // weight of trusted seeds among the examples
-	denseShare       = 0.8       // the same, of the pages with more than half the BM25 of trusted seeds; times the mean trust
+	denseShare       = 0.8       // like positiveShare, but of the pages with more than half the BM25 of trusted seeds; times the mean trust
 	half             = 0.2       // BM25 of a page whose relevance is one half, if no seed is trusted
 	classifierWeight = 1         // weight of the third estimate, in standard deviations of the second
 	levelShare       = 0.5       // if the seeds are trusted, Level is at most this share of their mean relevance
@@ -95,8 +95,8 @@ func (m *Model) IDF(term int32) float64 {
 	return m.idf[len(m.idf)-1] // no page contains the term
 }
 
-// New returns the model of a crawl that has fetched pages. pages[:seeds] are its seeds. All terms
-// are below terms.
+// New returns the model of a crawl that has fetched pages. pages[:seeds] are its seeds. Every term is less
+// than the number terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)
@@ -309,7 +309,7 @@ func (m *Model) setLevel(pages []Page, trust []float64) {
 	}
 }
 
-// A vector holds the weighted terms of a page. Its length is 1.
+// A vector holds the weighted terms of a page. Its Euclidean length is 1.
 type vector []weighted
 
 type weighted struct {

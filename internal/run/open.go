@@ -102,7 +102,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	otherMode := *s
 	otherMode.Steady = !s.Steady
 	stages, changes := resolveStages(own, ownStages(&otherMode, requirements, o.Prefix), file, r.Stages, before)
-	if before == nil && r.Words != "" { // the user may have mistyped the name of a file
+	if before == nil && r.Words != "" { // a mistyped name of a file is taken for words, so show them
 		changes = append(changes, fmt.Sprintf("the topic is the words %q", r.Words))
 	}
 	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
@@ -135,7 +135,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		return nil, err
 	}
 	if learns && s.inCluster() {
-		return nil, faultf(statusMisuse, "the strategy %s needs a topic with a %s, which the pages of the seeds give\nhint: make it once, for all nodes: crawl -generations 1 on this machine writes it to DIR/generations/0000/topic.json, or topic -positive", s.Strategy, requirements.Learn)
+		return nil, faultf(statusMisuse, "the strategy %s needs a topic with a %s, which is learned from the pages of the seeds\nhint: make this topic once for all nodes, with topic -positive or with crawl -generations 1 without -cluster, which writes DIR/generations/0000/topic.json", s.Strategy, requirements.Learn)
 	}
 	if !learns {
 		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })
@@ -149,9 +149,10 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 
 const otherTopic = "the topic differs from topic.json"
 
-// match returns an error if the request contradicts before, the settings of the run. Otherwise it
-// copies to the request the settings that are not given, and returns before. If they contradict each
-// other but the run has no page, it clears the run, which is then started anew, and returns nil.
+// match compares the request with the settings of the run, the parameter before. If they agree, it
+// copies to the request the settings that are not given, and returns before. If they do not agree and
+// the run has no page yet, it clears the run, so that it begins again, and returns nil. Otherwise it
+// returns an error.
 func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 	d := r.Dir
 	full := !r.resumes()
@@ -715,7 +716,7 @@ func (d Dir) OpenLog() (*os.File, error) {
 	return atomicfile.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 }
 
-// maxLog is the size in bytes from which stages.log is renamed before the next step.
+// maxLog is a size in bytes: a larger stages.log is renamed before the next step.
 const maxLog = 16 << 20
 
 // limitLog renames stages.log if it is too long. No stage may be running.

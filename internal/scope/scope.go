@@ -37,7 +37,7 @@
 //	                        (127.0.0.1:8080)/
 //
 // A pattern with a path must match the whole path: example.org/docs/ matches one URL. A star in a
-// host does not match a slash, so the path of a URL on another host cannot match it. URLs and
+// host does not match a slash, so such a pattern cannot match text in the path of another host's URL. URLs and
 // patterns are compared in the canonical form of [weburl]: hosts in lower case and Punycode, no user
 // name, no fragment, no default port. A dot at the end of a host is ignored. A SURT prefix matches
 // http and https URLs, and is compared in lower case; all other patterns distinguish case in paths.
@@ -65,7 +65,7 @@ const (
 	MaxRegexp    = 1 << 10   // bytes of a regular expression
 	MaxStates    = 4_000     // states of all regular expressions; a count as in a{100} needs many
 	MaxLine      = 4 << 10   // bytes of a line
-	MaxNames     = 1_000_000 // hosts of same-host rules; also domains of same-site rules
+	MaxNames     = 1_000_000 // hosts of same-host rules; the same number of domains of same-site rules
 	MaxDepth     = 65_534    // the largest N of a depth rule
 	maxShownRule = 200       // bytes of a rule in a message
 )
@@ -288,8 +288,8 @@ func (s *Scope) Lines() []string {
 // Depth returns the N of the depth rule, and whether there is a depth rule.
 func (s *Scope) Depth() (n int, limited bool) { return s.depth, s.hasDepth }
 
-// Decide returns why a URL that is depth links away from a seed does not belong to the crawl, and
-// the rule that decided. It returns InScope and "" if the URL belongs to the crawl.
+// Decide returns why a URL does not belong to the crawl, and the rule that decided. The depth is the
+// number of links between a seed and the URL. It returns InScope and "" if the URL belongs to the crawl.
 func (s *Scope) Decide(u weburl.URL, depth int, role Role) (reason Reason, rule string) {
 	if len(s.schemes) > 0 && !slices.Contains(s.schemes, u.Scheme()) {
 		return Excluded, s.schemeRule

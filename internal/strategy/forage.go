@@ -30,7 +30,7 @@ import (
 type forage struct {
 	pool
 
-	Window  int  // the smallest generation
+	Window  int  // minimum number of addresses in a generation
 	Evolve  bool // whether the weights evolve
 	Islands bool // whether a plain policy competes
 	Queries bool // whether queries are emitted
@@ -44,7 +44,7 @@ type forage struct {
 	twins twins
 	prior foragePrior
 
-	// Of stems, by the topic file.
+	// By stem; from the topic file.
 	common     map[string]float64 // share of the background documents that contain the stem
 	classifier map[string]float64 // weight of the stem, if the topic has examples
 
@@ -65,7 +65,7 @@ func newForage() Strategy {
 
 func (s *forage) Params() []Param {
 	return []Param{
-		{Name: "window", Doc: "addresses of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
+		{Name: "window", Doc: "number of addresses in each of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
 		{Name: "evolve", Doc: "weights evolve; otherwise they stay those of the beginning", Value: &s.Evolve},
 		{Name: "islands", Doc: "a plain policy competes for the addresses of a generation", Value: &s.Islands},
 		{Name: "queries", Doc: "a search is asked for pages of the topic", Value: &s.Queries},
@@ -188,8 +188,8 @@ func (s *forage) waiting() *waitingLinks {
 	return w
 }
 
-// likeliest returns at most maxWaiting of ids, in the order of their discovery. It chooses the ids
-// with the most relevant best parent. Only parents before the place end are considered.
+// likeliest returns at most maxWaiting of the given ids, in the order of their discovery: those whose
+// best parent is the most relevant. It considers only parents whose place is below end.
 func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
 	if len(ids) <= maxWaiting {
 		return ids

@@ -130,7 +130,7 @@ func (s *nicheGA) Params() []Param {
 		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or into the pages with these links", Value: &s.Cocitation, Words: []string{siblings, parents}},
 		{Name: "expand-authorities", Doc: "authorities breed like hubs", Value: &s.Authorities},
 		{Name: "lazy", Doc: "choose children by their links, before they are fetched", Value: &s.Lazy},
-		{Name: "compat", Doc: "literally as in the paper: mutants are fetched before the knock-out, no second chance, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "literally as in the paper: mutants are fetched before the knock-out, no second chance for the eliminated, no restart", Value: &s.Compat},
 	}
 }
 
@@ -337,8 +337,9 @@ func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// colocated returns V2: the crawled pages that link to an authority of this generation, or all
-// links on these pages, without visited addresses (rows g, h).
+// colocated returns V2, without visited addresses (rows g, h): the crawled pages that link to an
+// authority of this generation (the parameter cocitation is parents), or all links on these pages
+// (siblings).
 func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 	seen := map[graph.ID]bool{}
 	for _, id := range chosen {

@@ -61,7 +61,7 @@ func Restrict(s Strategy, foreign func(url string) bool) {
 }
 
 // Comparable reports whether priorities from different partitions of a crawl can be compared. They
-// cannot if the strategy numbers the choices of a generation.
+// cannot be compared if they are only ranks within a generation.
 func (k *Kind) Comparable() bool {
 	_, numbers := k.New().(partitioned)
 	return !numbers

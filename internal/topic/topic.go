@@ -28,11 +28,11 @@ type Topic struct {
 	Query      string      `json:"query,omitempty"`      // the user's words, only for people
 	Language   string      `json:"language"`             // ISO 639-1 code of the language of the words
 	Stemmer    string      `json:"stemmer"`              // a stemmer of the language, see package text
-	Threshold  *float64    `json:"threshold,omitempty"`  // lowest score of a relevant page; nil: the threshold of the measure
+	Threshold  *float64    `json:"threshold,omitempty"`  // lowest score of a relevant page; nil: the default of the fitness measure
 	Keywords   []Keyword   `json:"keywords"`             // matched expressions, never empty
 	Statistics *Statistics `json:"statistics,omitempty"` // statistics of all example pages
 	Table      []Entry     `json:"table,omitempty"`      // words of the topic, weighted by the positive examples
-	Vocabulary []Shared    `json:"vocabulary,omitempty"` // terms by the number of positive examples that contain them
+	Vocabulary []Shared    `json:"vocabulary,omitempty"` // terms, grouped by the number of positive examples that contain them
 	Common     []string    `json:"common,omitempty"`     // terms that the negative examples also contain, see learn.go
 	Reference  *Reference  `json:"reference,omitempty"`  // the page that others are compared with
 	Classifier *Classifier `json:"classifier,omitempty"` // trained on the examples
@@ -76,7 +76,7 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	if err := checkWeight(expression, weight); err != nil {
 		return err
 	}
-	expression = strings.ToValidUTF8(expression, "\uFFFD") // which is what the file can hold
+	expression = strings.ToValidUTF8(expression, "\uFFFD") // a topic file can hold only valid UTF-8
 	terms, err := spell(a, expression)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	return nil
 }
 
-// The limits of keyword weights: the sum of the squares of many weights is a finite number above 0.
+// The limits of keyword weights, chosen so that the sum of the squares of many weights is finite and above 0.
 const (
 	minWeight = 1e-100
 	maxWeight = 1e100
@@ -113,7 +113,7 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	query = strings.ToValidUTF8(query, "\uFFFD") // which is what the file can hold
+	query = strings.ToValidUTF8(query, "\uFFFD") // a topic file can hold only valid UTF-8
 	before := len(t.Keywords)
 	known := false
 	for word := range text.Words(query) {

@@ -17,8 +17,8 @@
 //	tape.Request, tape.Head, tape.Body // hold the bytes on the wire
 //
 // This package implements HTTP/1.1 itself, because http.Transport reads ahead on its
-// own goroutines: recording exactly the bytes of one exchange would require copying
-// them. For HTTP/2 it uses net/http, on connections that this package opens.
+// own goroutines: its bytes would have to be copied to separate one exchange from the
+// next. For HTTP/2 it uses net/http, on connections that this package opens.
 package web
 
 import (
@@ -63,7 +63,7 @@ type Transport struct {
 	// proxy. Guard is not called with the address of the proxy.
 	Proxy *url.URL
 
-	// TLS is the base configuration of TLS connections, such as their roots; nil
+	// TLS is the base configuration of TLS connections, such as the root certificates; nil
 	// means the system's.
 	TLS *tls.Config
 

@@ -95,7 +95,7 @@ func (r *Record) unmarshal(line []byte, want Section, unchecked bool) error {
 	return r.decode(want, unchecked)
 }
 
-// salvage makes r the failed outcome (see [SyntaxError.Outcome]) of a line that could not be decoded
+// salvage fills r with a failed outcome (see [SyntaxError.Outcome]) for a line that could not be decoded
 // because of err. It keeps the fetch section if that is valid. If the line is not an outcome or its
 // address is malformed, salvage returns false and empties r.
 func (r *Record) salvage(line []byte, err error) bool {
@@ -203,7 +203,7 @@ func (r *Reader) streamError() error {
 }
 
 // setLine stores line in rec; the next line starts at rest. If the line is shorter than copySize, or
-// not longer than the bytes after it, setLine copies the line to the buffer of rec. Otherwise it copies
+// if at least as many bytes follow it in the buffer, setLine copies the line to the buffer of rec. Otherwise it copies
 // the bytes after the line, and swaps the buffers of r and rec.
 func (r *Reader) setLine(rec *Record, line []byte, rest int) {
 	left := r.end - rest
