@@ -88,7 +88,7 @@ func reset(rec *wire.Record) {
 	rec.Touch(wire.Fetch)
 }
 
-// fail records the error because of which there is no page. err may be nil.
+// fail records why there is no page: a code, and the text of err unless it is nil.
 func fail(rec *wire.Record, code string, err error) {
 	rec.Error = code
 	if err != nil {

@@ -194,9 +194,9 @@ func (c *collector) steer(rec *wire.Record) {
 	})
 }
 
-// Limits of the kinds of errors, all of which are shown, and of the names of operators and niches
-// that are counted separately. A run of our commands has a few kinds and operators; a crafted run
-// may have a new kind or operator in each record.
+// maxKinds limits the kinds of errors; all are shown. maxNames limits the operators, and the niches, that
+// are counted separately. A run of our commands has a few of them; a crafted run may have a new one in
+// each record.
 const (
 	maxKinds = 100
 	maxNames = 1 << 17
