@@ -573,7 +573,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 }
 
 // The servers of doc/cluster.md serve a crawl to the certificate of its name. Servers with that certificate are
-// refused.
+// refused, and the certificate of another crawl gives nothing of this one.
 func TestServersOfTheManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
@@ -591,7 +591,8 @@ func TestServersOfTheManual(t *testing.T) {
 		}
 		return block
 	}
-	c.shell(t, "mkdir tls"+strings.ReplaceAll(block("```sh\nmkdir tls"), "DNS:nats$i.example.org", "IP:127.0.0.1"))
+	c.shell(t, "mkdir tls"+strings.ReplaceAll(block("```sh\nmkdir tls"), "DNS:nats$i.example.org", "IP:127.0.0.1")+
+		"certificate ca blues extendedKeyUsage=clientAuth\n")
 	program, err := natsServer()
 	if err != nil {
 		t.Fatal(err)
@@ -604,7 +605,7 @@ func TestServersOfTheManual(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, "nats.conf"), []byte(config), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	start := func(name string, clients, routes int, certificate, route string) (log string) {
+	start := func(name string, clients, routes int, certificate, route string) (server *os.Process, log string) {
 		log = filepath.Join(c.dir, name+".log")
 		cmd := exec.Command(program, "-c", "nats.conf", "-l", log)
 		cmd.Dir, cmd.Env = c.dir, append(os.Environ(), "NAME="+name, "STORE="+filepath.Join(c.dir, name),
@@ -614,12 +615,14 @@ func TestServersOfTheManual(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-		return log
+		return cmd.Process, log
 	}
+	var servers []*os.Process
 	var urls []string
 	for i := range 3 {
 		name := fmt.Sprintf("nats%d", i+1)
-		start(name, i, 3+i, name, name+"-route")
+		server, _ := start(name, i, 3+i, name, name+"-route")
+		servers = append(servers, server)
 		urls = append(urls, fmt.Sprintf("tls://127.0.0.1:%d", ports[i]))
 	}
 	var out []byte
@@ -637,7 +640,8 @@ func TestServersOfTheManual(t *testing.T) {
 	if !bytes.Contains(out, []byte("the crawl is over")) {
 		t.Errorf("the crawl says\n%s", out)
 	}
-	rogue := start("rogue", 6, 7, "jazz", "jazz")
+	otherAccount(t, c.dir, config, urls[0], servers)
+	_, rogue := start("rogue", 6, 7, "jazz", "jazz")
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		words, _ := os.ReadFile(rogue)
 		if bytes.Contains(words, []byte("JetStream cluster new metadata leader")) {
@@ -649,6 +653,90 @@ func TestServersOfTheManual(t *testing.T) {
 		if time.Since(begun) > 30*time.Second {
 			t.Fatalf("a server with the certificate of a crawl has not tried to join the others:\n%s", words)
 		}
+	}
+}
+
+// otherAccount adds the account of another crawl to the servers of doc/cluster.md, and tests that it neither
+// copies nor hears the messages of the first one.
+func otherAccount(t *testing.T, dir, config, url string, servers []*os.Process) {
+	t.Helper()
+	_, accounts, ok := strings.Cut(config, "\naccounts {\n")
+	jazz, _, ended := strings.Cut(accounts, "\n}\n")
+	if !ok || !ended {
+		t.Fatal("nats.conf has no accounts")
+	}
+	config = strings.Replace(config, jazz, jazz+"\n"+strings.ReplaceAll(jazz, "jazz", "blues"), 1)
+	if err := os.WriteFile(filepath.Join(dir, "nats.conf"), []byte(config), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range servers {
+		if err := server.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tls := filepath.Join(dir, "tls")
+	connect := func(name string) (*nats.Conn, jetstream.JetStream) {
+		for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+			conn, err := nats.Connect(url, nats.RootCAs(filepath.Join(tls, "ca.pem")), nats.ClientCert(filepath.Join(tls, name+".pem"), filepath.Join(tls, name+".key")))
+			if err == nil {
+				t.Cleanup(conn.Close)
+				js, err := jetstream.New(conn)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return conn, js
+			}
+			if time.Since(begun) > 30*time.Second {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	conn, blues := connect("blues")
+	_, of := connect("jazz")
+
+	// A message of its own shows that copying works; those of jazz would come within a second, too.
+	if _, err := blues.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SPOORNODES_blues", Subjects: []string{"spoor.blues.own"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blues.Publish(t.Context(), "spoor.blues.own", nil); err != nil {
+		t.Fatal(err)
+	}
+	sources := []*jetstream.StreamSource{{Name: "SPOOR_jazz"}, {Name: "SPOORNODES_blues"}}
+	copies, err := blues.CreateStream(t.Context(), jetstream.StreamConfig{Name: "SPOOR_blues", Sources: sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var copied uint64
+	for begun := time.Now(); copied == 0 || time.Since(begun) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
+		info, err := copies.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if copied = info.State.Msgs; copied > 1 {
+			t.Fatalf("blues has copied %d messages of jazz", copied-1)
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("blues cannot copy its own messages")
+		}
+	}
+
+	heard := make(chan *nats.Msg, 100)
+	for _, subject := range []string{"_INBOX.>", "spoor.blues.end"} {
+		if _, err := conn.ChanSubscribe(subject, heard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if stream, err := of.Stream(t.Context(), "SPOOR_jazz"); err != nil || stream.CachedInfo().State.Msgs == 0 {
+		t.Fatalf("jazz has no messages: %v", err)
+	}
+	if err := conn.Publish("spoor.blues.end", nil); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-heard; m.Subject != "spoor.blues.end" {
+		t.Errorf("blues hears an answer to jazz: %q", m.Subject)
 	}
 }
 
