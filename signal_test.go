@@ -75,6 +75,81 @@ func treeOfPages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// A stage that hangs does not end when its input does. A second signal kills it, with all that it has
+// started, and the crawl can be resumed without it.
+func TestASecondSignalKillsTheStages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls are not interrupted in a short test")
+	}
+	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"loop", "steady"} {
+		t.Run(mode, func(t *testing.T) {
+			c := newComparison(t)
+			c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+			c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
+			if mode == "steady" {
+				c.args = append(c.args, "-steady")
+			}
+			c.run(t, "want")
+			cmd := c.command("run")
+			cmd.Env = append(cmd.Env, "PARSE=echo $BASHPID >hangs; cat >/dev/null | sleep 600; true")
+			ownGroup(cmd)
+			said, err := os.Create(filepath.Join(c.dir, "said"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer said.Close()
+			cmd.Stdout, cmd.Stderr = said, said
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			var pid int
+			for begun := time.Now(); pid == 0; time.Sleep(10 * time.Millisecond) {
+				text, _ := os.ReadFile(filepath.Join(c.dir, "hangs"))
+				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+				if time.Since(begun) > time.Minute {
+					t.Fatalf("the stage does not start:\n%s", printed(said))
+				}
+			}
+			time.Sleep(time.Second)
+			for i := 0; ; i++ { // one within a second of the last is ignored
+				syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+				select {
+				case <-ended:
+				case <-time.After(2500 * time.Millisecond):
+					if i == 5 {
+						cmd.Process.Kill()
+						t.Fatalf("the crawl does not end:\n%s", printed(said))
+					}
+					continue
+				}
+				t.Logf("%d signals", i+1)
+				if i == 0 {
+					t.Errorf("the first signal has killed the stage:\n%s", printed(said))
+				}
+				break
+			}
+			if status := cmd.ProcessState.ExitCode(); status != 130 {
+				t.Errorf("status %d:\n%s", status, printed(said))
+			}
+			for begun := time.Now(); syscall.Kill(-pid, 0) != syscall.ESRCH; time.Sleep(10 * time.Millisecond) {
+				if time.Since(begun) > 20*time.Second {
+					t.Fatal("the command of the stage still runs")
+				}
+			}
+			c.shell(t, "PARSE= "+script+" -run run 2>&1")
+			if got, want := c.pages(t, "run"), c.pages(t, "want"); !bytes.Equal(got, want) {
+				t.Errorf("the resumed crawl fetched\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
 // A signal to all processes of a live crawl, as a service manager sends it, loses no page that was
 // fetched: only the requests that it ended are made again.
 func TestASignalToAllLosesNoPage(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,9 @@ func (c *command) stage() error {
 		ctx, stop = filter.NotifyTerm()
 		defer stop()
 	}
-	return crawl.Stage(ctx, c.args[1], stdin, stdout)
+	kill := make(chan os.Signal, 1)
+	signal.Notify(kill, run.KillSignal)
+	return crawl.Stage(ctx, kill, c.args[1], stdin, stdout)
 }
 
 func (c *command) keep() error {

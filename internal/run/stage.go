@@ -10,22 +10,25 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/procgroup"
 	"spoor/internal/wire"
 )
 
 // Stage runs the command of a stage that the user has replaced, and counts the records that it
-// reads and writes.
-func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
+// reads and writes. The end of ctx asks the command to end, and a signal on kill kills it with its
+// child processes.
+func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, stdin, stdout *os.File) error {
 	stage := c.stage(name)
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence}
+	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, kill: kill}
 	m.text = name == "learn" || name == "grow" && !m.endless
 	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
 	var in io.Reader = stdin
@@ -123,23 +126,24 @@ type meter struct {
 	text    bool          // the output is a topic, not records
 	adds    bool          // the stage may write more records than it reads
 	endless bool          // windows follow one another, each ended by a mark
-	silence time.Duration // how long the stage may hold records back, if endless
+	silence time.Duration // how long the stage may neither read nor write, if endless and records wait
+	kill    <-chan os.Signal
 
 	in, out atomic.Int64 // numbers of records
 	last    atomic.Int64 // time of the last input or output, in ns
-	taken   atomic.Bool  // the stage has received all input that has arrived
+	full    atomic.Bool  // the output waits for the next stage
 
 	mu      sync.Mutex
 	windows []int64 // number of input records before each mark that has not come out
 }
 
-// silence is how long a stage of a steady crawl may hold records back after it has read all input
-// that has arrived.
+// silence is how long a stage of a steady crawl may hold records back without reading or writing.
 const silence = 30 * time.Second
 
 func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Writer) error {
 	cmd := exec.Command("bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stderr = os.Stderr
+	procgroup.Lead(cmd, syscall.SIGKILL)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -158,6 +162,7 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		if err := m.feed(stdin, in); err != nil {
 			faults <- err
 		}
+		m.touch()
 		close(fed)
 		stdin.Close()
 	}()
@@ -169,15 +174,22 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		werr = cmd.Wait() // the command may still run after it has closed stdout
 		close(exited)
 	}()
-	go m.watch(exited, faults)
+	go m.watch(fed, exited, faults)
+	kill := func() {
+		procgroup.Kill(cmd)
+		cmd.Process.Kill() // where there are no process groups
+		stdout.Close()     // children of the command may hold it open
+		<-exited
+	}
 	done := ctx.Done()
 	for running := true; running; {
 		select {
 		case err = <-faults:
-			cmd.Process.Kill()
-			stdout.Close() // children of the command may hold it open
-			<-exited
+			kill()
 			running = false
+		case <-m.kill:
+			kill()
+			return faultf(statusTerminated, "")
 		case <-exited:
 			select {
 			case err = <-faults:
@@ -246,15 +258,14 @@ func (m *meter) feed(stage io.Writer, in io.Reader) error {
 	for {
 		line, err := readLine(lines)
 		if len(line) > 0 {
+			m.touch() // before the record counts as waiting
 			m.count(line, &m.in, true)
-			m.taken.Store(false)
-			m.touch()
 			if !gone {
 				if _, werr := stage.Write(line); werr != nil {
 					gone = true
 				}
+				m.touch()
 			}
-			m.taken.Store(lines.Buffered() == 0)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -275,7 +286,7 @@ func (m *meter) drain(out io.Writer, stage io.Reader) error {
 			if cerr := m.count(line, &m.out, false); cerr != nil {
 				return cerr
 			}
-			m.touch()
+			m.full.Store(true)
 			if _, werr := w.Write(line); werr != nil {
 				return werr
 			}
@@ -285,6 +296,8 @@ func (m *meter) drain(out io.Writer, stage io.Reader) error {
 				return werr
 			}
 		}
+		m.touch()
+		m.full.Store(false)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -349,8 +362,9 @@ func (m *meter) mark(in bool) error {
 	return m.compare(went, m.out.Load())
 }
 
-// watch sends a fault if the stage of a steady crawl holds records or marks back.
-func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
+// watch sends a fault if the stage of a steady crawl holds records or marks back, whether it has read them
+// or not, or does not end after its input. A stage that waits for the next one is not at fault.
+func (m *meter) watch(fed, stop <-chan struct{}, faults chan<- error) {
 	if !m.endless {
 		return
 	}
@@ -366,10 +380,19 @@ func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 		marks := len(m.windows)
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
-		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > m.silence {
-			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v after reading them: it keeps lines back, or needs longer for a page (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a slow stage needs the crawl without -steady)",
+		if m.full.Load() || time.Since(time.Unix(0, m.last.Load())) <= m.silence {
+			continue
+		}
+		if in > out || marks > 0 {
+			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v: it keeps lines back, hangs, or needs longer for a page (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a slow stage needs the crawl without -steady)",
 				in-out, marks, m.silence)
 			return
+		}
+		select {
+		case <-fed:
+			faults <- faultf(statusFailed, "has not ended for %v after the end of its input", m.silence)
+			return
+		default:
 		}
 	}
 }

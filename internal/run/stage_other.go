@@ -10,6 +10,9 @@ import (
 // terminate asks a process to end.
 var terminate = os.Kill
 
+// KillSignal is never received here.
+var KillSignal = os.Kill
+
 // isPipe returns false: here no error is known that a write to a closed pipe returns.
 func isPipe(error) bool { return false }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -168,12 +169,13 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 }
 
 // In a steady crawl nothing follows until the window has come back, so a stage that keeps
-// lines back would stop the crawl for ever.
+// lines back would stop the crawl for ever, whether it has read them or not.
 func TestEndlessMeterNamesSilence(t *testing.T) {
 	for _, test := range []struct{ name, command, in, text string }{
 		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 150ms"},
 		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 150ms"},
 		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 150ms"},
+		{"reads nothing, with more to read", "sleep 60; true", strings.Repeat(records(100), 50), "has not written "}, // more than a pipe and the buffers hold
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in, w := io.Pipe()
@@ -192,10 +194,26 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 			}
 		})
 	}
-	t.Run("is slow, with more to read", func(t *testing.T) {
-		in := strings.Repeat(records(100), 50) // more than a pipe and the buffers hold
-		if _, err := measure(t, &meter{endless: true, silence: 150 * time.Millisecond}, "sleep 0.6; cat", in); err != nil {
+	t.Run("does not end", func(t *testing.T) {
+		_, err := measure(t, &meter{endless: true, silence: 150 * time.Millisecond}, "cat; sleep 60; true", records(1))
+		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 150ms after the end of its input" {
 			t.Error(err)
+		}
+	})
+	t.Run("waits for the next stage", func(t *testing.T) {
+		r, out := io.Pipe()
+		ended := make(chan error, 1)
+		m := &meter{endless: true, silence: 150 * time.Millisecond}
+		go func() {
+			ended <- m.run(t.Context(), "cat", strings.NewReader(strings.Repeat(records(100), 50)), out)
+			out.Close()
+		}()
+		time.Sleep(600 * time.Millisecond)
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Error(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("a stage that waits for the next one is blamed: %v", err)
 		}
 	})
 	t.Run("waits for what comes later", func(t *testing.T) {
@@ -214,6 +232,17 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The second signal to a crawl kills the command of a stage with all that it has started.
+func TestMeterKills(t *testing.T) {
+	kill := make(chan os.Signal, 1)
+	kill <- os.Kill
+	begun := time.Now()
+	_, err := measure(t, &meter{kill: kill}, "sleep 60 | cat; sleep 60; true", records(1))
+	if f, ok := errors.AsType[*Fault](err); !ok || f.Status != statusTerminated || time.Since(begun) > 30*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
 }
 
 // A foreign search reads the queries that have no answer yet, and nothing else.

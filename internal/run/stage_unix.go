@@ -14,6 +14,10 @@ import (
 // terminate is the signal that asks a process to end.
 var terminate = syscall.SIGTERM
 
+// KillSignal is what the script crawl sends to all stages when it gets a second signal. Commands of spoor
+// ignore it, but for run stage.
+var KillSignal os.Signal = syscall.SIGUSR1
+
 // isPipe reports whether err is the error of a write to a closed pipe.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
