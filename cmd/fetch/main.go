@@ -342,6 +342,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if c.all {
 		return c.writeAll(stdin, logger)
 	}
+	if len(c.files) == 0 && len(c.Archives) > 0 && filter.IsTerminal(stdin) {
+		fmt.Fprintln(stderr, "fetch: addresses of pages in the archives are expected; -all writes all pages")
+	}
 	in, err := filter.Open(stdin, c.files)
 	if err != nil {
 		return err

@@ -71,7 +71,8 @@ DIR/generations/G/topic.json is then the topic from generation G+1 on.
 Stages are shell commands that read records from stdin and write records to stdout. DIR/stages
 has one command with its flags per line: edit a line to replace or extend a stage, and resume
 with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
-when a run is started or resumed; an empty one restores the default. The commands can use the
+when a run is started or resumed; an empty one restores the default (not for EVOLVE after
+generations by another command, of which evolve knows nothing). The commands can use the
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl requests them in vain, at no cost
@@ -81,8 +82,8 @@ variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
 commit the generation. It does not notice if a stage changes url, which no stage may do. With
--steady a stage must not buffer its output, and must pass on lines without a url: crawl reports a
-stage that holds lines back for 30 seconds.
+-steady a stage must not buffer its output, and must pass on lines without a url: crawl ends, and
+names the stage, if one with records to pass on neither reads nor writes for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that
 found a relevant page, as the stage score judges it: first for the whole crawl, then,
@@ -92,7 +93,7 @@ line per generation.
 
 touch DIR/.stop ends the crawl after the current generation. Ctrl-C, SIGTERM and SIGHUP,
 sent to crawl or to its process group, do the same, and return the addresses that are not
-fetched yet to the frontier. DIR/stop_reason says why a crawl ended: pages, generations,
+fetched yet to the frontier. A second signal, a second or more later, kills the stages. DIR/stop_reason says why a crawl ended: pages, generations,
 frontier_empty, not_due, stop_file, interrupted or no_page. After no_page the same command
 fetches the seeds again.
 
@@ -310,7 +311,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
 	switch {
 	case o.dir == "":
-		return filter.Usagef("-run, -topic, and -seeds or -seed-query are needed; -run alone resumes (crawl -h tells more)")
+		return filter.Usagef("-topic is missing: crawl -topic 'WORDS' URL...; crawl -run DIR resumes (crawl -h tells more)")
 	case begins && o.topic == "":
 		return filter.Usagef("-topic is missing: -topic 'WORDS' (to resume %s, leave out the addresses, -seeds and -seed-query)", o.dir)
 	case begins && o.seeds == "" && s.SeedQuery == "" && o.shared == nil:

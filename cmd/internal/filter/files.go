@@ -24,14 +24,20 @@ import (
 // reads from the file without copying.
 const readAhead = wire.ReadSize
 
+// IsTerminal reports whether r is a terminal.
+func IsTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // Open returns a reader of the concatenated files; "-", or no file at all, is stdin. Files
 // compressed by gzip or zstd are recognized by their first bytes and decompressed.
 func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	if len(files) == 0 {
 		files = []string{"-"}
-		if f, ok := stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		if IsTerminal(stdin) {
 			stderr := Text(os.Stderr)
-			fmt.Fprintf(stderr, "%s: reading from the terminal; Ctrl-D ends the input\n", filepath.Base(os.Args[0]))
+			fmt.Fprintf(stderr, "%[1]s: reading addresses or records from the terminal, one a line; Ctrl-D ends the input (%[1]s -h)\n", filepath.Base(os.Args[0]))
 		}
 	}
 	for _, name := range files { // fail now rather than after hours
