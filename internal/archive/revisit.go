@@ -119,8 +119,8 @@ func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) 
 		w.ledger.put(e.keyPayload(), here)
 	}
 	// A response 304 refers to the newest capture of the URL with a status of 2xx. If the newest
-	// response must not be archived, its entry replaces the entry of the earlier capture, and refers
-	// to no capture.
+	// response must not be archived, its entry replaces that of the earlier capture, so that a 304
+	// then refers to nothing.
 	if !x.NotModified && (isOK(x.Head) || x.NoArchive != "") {
 		w.ledger.put(e.keyURL(x.URL), here)
 	}

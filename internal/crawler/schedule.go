@@ -117,7 +117,7 @@ func (s *schedule) write(w *wire.Writer, r result) error {
 
 // read reads records and adds them to the queues of their hosts. When ctx ends, it returns even
 // if a read is blocked, because the process that writes the input may wait for this process to end. But
-// if a window has begun, it is read up to its mark, so that all of it is returned.
+// a window that has begun is read up to its mark, so that each of its records is written, fetched or not.
 //
 // A mark is written when all records before it are done. Each window has its own deadline.
 func (s *schedule) read(ctx context.Context, in *wire.Reader) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// share divides total addresses among partitions. The sum of the result is total.
+// This file divides the addresses of a window among the partitions.
 
 // shareByPriority selects the highest priorities of all partitions, and gives every partition as many
 // addresses as are selected from it. best holds the priorities of the waiting addresses of each
@@ -44,9 +44,9 @@ type record struct {
 // shareByReward divides total in proportion to rates. The rate of a partition is the share of relevant
 // pages among those that it has fetched recently, plus one imaginary page with the mean rate of all
 // partitions. No partition gets more addresses than wait there, as long as others have some. Parts are
-// not whole numbers: the parts are laid end to end on a line, and a partition gets the addresses whose
-// places are within its part. These places are shifted in each generation, by the golden ratio, so that
-// fractions are rounded up in some generations and down in others.
+// not whole numbers, and are rounded so that their sum stays total: they are laid end to end on a line, and a
+// partition gets as many addresses as there are whole numbers within its part. The line is shifted in each generation, by
+// the golden ratio, so that fractions are rounded up in some generations and down in others.
 func shareByReward(generation, total int, partitions []record) []int {
 	const golden = 0.6180339887498949
 	n := make([]int, len(partitions))

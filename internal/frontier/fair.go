@@ -18,9 +18,9 @@ import (
 //
 // The batch has the greatest possible total weight if limits and sharing concern only hosts,
 // only niches, or niches that each lie within a host. If a niche spans hosts and both are
-// limited, the greedy choice has at least half of the greatest possible total priority (two
-// partition matroids: a 2-system), or a third of the greatest possible weight if the batch is
-// shared (submodular).
+// limited, the batch has at least half of the greatest possible total priority or, if it is shared, a
+// third of the greatest possible weight. These are the bounds of the greedy algorithm for two partition matroids
+// (a 2-system), and for a submodular weight.
 
 // A Group determines which addresses form a group when a batch is shared.
 type Group uint8
@@ -226,10 +226,10 @@ func (c *chooser) keepBatch(batch []weighted) {
 // as the smaller limit allows.
 //
 // A greedy choice has at least half as many addresses as any other choice. So if 2n candidates that
-// are compatible with each other come before an address, n are chosen before it. In a shared
+// could all be in one batch come before an address, n are chosen before it. In a shared
 // batch this is true for 2n candidates of one group, which come before the address whatever their
-// weight; and for 2n candidates of different groups, whose weight is their priority or, with at
-// most j of one group, at least a jth of their priority.
+// weight. It is also true for 2n candidates of different groups: their weight is their priority or, with at
+// most j of one group, at least a jth of it.
 func (c *chooser) pruneCrossed() {
 	slices.SortFunc(c.candidates, c.compare)
 	counts, maxPerKey := map[uint64]int{}, c.maxPerKey()

@@ -73,8 +73,8 @@ const (
 
 // targetOf returns the canonical target of a reference, and the index of the link to the target or
 // one of the constants above. ok is false if the target cannot be fetched. If full is true, targetOf
-// stores only digests of new URLs, because a hundred thousand URLs can be a hundred times as long as
-// their page.
+// stores only digests of new URLs, because relative references with a long base become URLs that together can be
+// a hundred times as long as their page.
 func (c *collector) targetOf(reference string, r *resolver, links []wire.Link, full bool) (url string, link int, ok bool) {
 	var err error
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
@@ -100,7 +100,7 @@ func (c *collector) targetOf(reference string, r *resolver, links []wire.Link, f
 }
 
 // links resolves the references and merges references with the same target. It also returns the
-// number of targets, not counting the page itself. It stores the links in memory if that is large
+// number of targets, not counting the page itself. It reuses the slice memory if that is large
 // enough.
 func (c *collector) links(text string, r resolver, memory []wire.Link) (links []wire.Link, outDegree int) {
 	links = memory[:0]

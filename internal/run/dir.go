@@ -22,9 +22,13 @@
 //	stop_reason        why the crawl ended
 //	.stop              created by the user: end after the current generation
 //
-// There are also: lock, which the shell keeps locked while the crawl runs; now, the step being run,
-// for the shell; step, the same for the command run; ended, the exit statuses of the stages of the
-// step; totals.json, the sum of all summaries.
+// There are also
+//
+//	lock         what the shell keeps locked while the crawl runs
+//	now          the step being run, for the shell
+//	step         the same, for the command run
+//	ended        the exit statuses of the stages of the step
+//	totals.json  the sum of all summaries
 //
 // The shell runs the steps: [Crawl.Next] chooses the next one, [Stages] are the commands that it
 // runs, and [Server] replaces the steps in a steady crawl.

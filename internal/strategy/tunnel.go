@@ -28,16 +28,16 @@ package strategy
 // used, the level is the same for all entries, and entries above maxLevel stay, so that the
 // loop does not end. We do the following instead (the letters are rows of the table in PAPERS.md).
 // An entry leaves the table when it is fetched (b). If the page is relevant, its links go to the
-// queue (d). If not, its links enter the table one level below the entry, and other links of the page
-// that added the entry sink by one level if they have the level of the entry and no higher score (a,
-// c). Entries compete with the queue, but each level halves their priority (e):
+// queue (d). If not, its links enter the table one level below the entry (a, c). The entry has siblings, the
+// other links of the page that added it: those on its level whose score is not higher sink by one level.
+// Entries compete with the queue, but each level halves their priority (e):
 //
 //	priority(entry) = LinkScore · 0.5^(level + 1)
 //
 // Compat is Table II of the paper, which differs from its code: entries stay when they are
 // fetched; the whole table is emptied before the queue; links of relevant pages inside the table
-// stay in the table, one level below; irrelevant pages add no entries, but all entries of their level
-// with no higher score sink.
+// stay in the table, one level below; an irrelevant page adds no entries; instead all entries on its level
+// whose score is not higher sink.
 //
 // When only links that sank too deep are left, the paper's crawl ends. Ours takes the best of these
 // links (operator restart); with Compat it ends.
@@ -276,8 +276,8 @@ func (s *tunnel) addedBy(id graph.ID) (place int, ok bool) {
 
 // sink moves entries down by one level after id, an entry of the given level, turned out to be
 // irrelevant. It moves the entries of this level with no higher score that the same page added or,
-// with Compat, those in the whole table including id. It uses the scores by which id was chosen;
-// pages of this generation are added later.
+// with Compat, those in the whole table including id. Its scores are the old ones, by which id was chosen:
+// the pages of this generation are added later.
 func (s *tunnel) sink(id graph.ID, level int) {
 	score := s.linkScore(id)
 	lower := func(other graph.ID) {

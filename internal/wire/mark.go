@@ -28,8 +28,8 @@ func (r *Record) SetMark(window int) {
 // A Mark holds the additional fields of a window mark in a crawl on several machines. The stages
 // treat them as unknown fields, and copy them.
 //
-// The server of a partition sends Best, Due and Stop; exchange removes them, and returns the mark
-// with N and, if the crawl ends or pauses, End or Due.
+// From the server of a partition to exchange: Best, Stop, and Due of an empty window. From exchange back to the
+// server: N and, if the crawl ends, End or, if it pauses, Due.
 type Mark struct {
 	N    *int      `json:"n,omitempty"`    // number of addresses to lease for the next window
 	End  string    `json:"end,omitempty"`  // why the crawl ends with this window
