@@ -62,7 +62,7 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 	case generation == 0:
 		generation = j.last + 1
 	case j.last < generation-1:
-		return nil, 0, fmt.Errorf("%s ends with generation %d, so generation %d cannot follow\nhint: run generation %d first; if a crawl did, restore the file from a copy; if another command was EVOLVE then, only that command can go on; or begin another run",
+		return nil, 0, fmt.Errorf("%s ends with generation %d, so generation %d cannot follow\nhint: run generation %d first; if a crawl did, restore the file from a copy, or begin another run; if another command was EVOLVE then, only that command can go on",
 			j.path, j.last, generation, j.last+1)
 	}
 	return j, generation, nil
