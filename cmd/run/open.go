@@ -71,9 +71,10 @@ DIR/generations/G/topic.json is then the topic from generation G+1 on.
 Stages are shell commands that read records from stdin and write records to stdout. DIR/stages
 has one command with its flags per line: edit a line to replace or extend a stage, and resume
 with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
-when a run is started or resumed; an empty one restores the default (not for EVOLVE after
-generations by another command, of which evolve knows nothing). The commands can use the
-variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
+when a run is started or resumed; an empty one restores the default (not for EVOLVE once
+another command has made generations: evolve has not learned from these). The commands can use
+the variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and
+$SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl requests them in vain, at no cost
   SCORE    need not set every field: score -keep, which is added to the line, sets relevant.

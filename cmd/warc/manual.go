@@ -133,12 +133,16 @@ The length is 0 for a record that shares its gzip member with others. Lists in
 flags are separated by commas; a record must match all flags. Offset and file
 are the arguments of cat.
 
+Parts of an archive that cannot be read are reported and left out, and an archive
+that cannot be opened is reported and skipped. A named pipe or a device in a
+directory is an error.
+
 Example:
 
-    warc ls -type response -status 200 -url com,example) crawl/warc
+    warc ls -type response -status 200 -url 'com,example)' crawl/warc
 
-Exit status: 0 done, 1 failed, also if an archive could not be read, which is
-reported and skipped; 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also if an archive was skipped or no record could
+be read; 2 misuse, 3 disk full.
 `
 
 const catManual = `
@@ -174,12 +178,16 @@ Out:  the CDXJ lines of all archives, sorted by bytes: SURT, timestamp, JSON;
 -w writes the index of each archive beside it, as FILE.cdxj, like fetch -archive;
 an index that is up to date is kept.
 
+Parts of an archive that cannot be read are reported and left out, and an archive
+that cannot be opened is reported and skipped. A named pipe or a device in a
+directory is an error.
+
 Example:
 
     warc index crawl/warc > crawl.cdxj
 
-Exit status: 0 done, 1 failed, also if an archive could not be read, which is
-reported and skipped; 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also if an archive was skipped or no record could
+be read; 2 misuse, 3 disk full.
 `
 
 const verifyManual = `
