@@ -239,5 +239,5 @@ func openPartition(ctx context.Context, opener *run.Opener, script string, node 
 	if err != nil {
 		return err
 	}
-	return run.Become(lock, log, "bash", script, "-opened", string(d))
+	return d.BecomeLoop(lock, log, script)
 }

@@ -245,5 +245,5 @@ func (c *command) open() error {
 	if s := &request.Settings; s.Crawl != "" {
 		return o.joinCluster(ctx, c.prefix, script, request.Dir, s, lock, c.stderr)
 	}
-	return run.Become(lock, nil, "bash", script, "-opened", string(request.Dir))
+	return request.Dir.BecomeLoop(lock, nil, script)
 }

@@ -429,7 +429,7 @@ func (d Dir) checkVacant() error {
 // runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "jobs", "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
 }
 
 func isRunFile(name string) bool {
@@ -447,7 +447,7 @@ func (d Dir) requirePlainFiles() error {
 		}
 		err := filepath.WalkDir(d.Path(e.Name()), func(name string, e fs.DirEntry, err error) error {
 			switch {
-			case err != nil, e.IsDir(), e.Type().IsRegular(), e.Type() == fs.ModeNamedPipe && name == d.Path(loopFile):
+			case err != nil, e.IsDir(), e.Type().IsRegular(), e.Type() == fs.ModeNamedPipe && (name == d.Path(loopFile) || name == d.Path(jobsFile)):
 				return nil
 			case e.Type() == fs.ModeSymlink:
 				return faultf(statusFailed, "%s is a symbolic link, and a crawl does not write through links\nhint: remove it, or replace it by what it leads to", name)

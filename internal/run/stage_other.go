@@ -19,6 +19,9 @@ func isPipe(error) bool { return false }
 // Become replaces this process by a command.
 func Become(*os.File, *os.File, ...string) error { return errors.ErrUnsupported }
 
+// BecomeLoop replaces this process by the script that loops over the generations.
+func (Dir) BecomeLoop(_, _ *os.File, _ string) error { return errors.ErrUnsupported }
+
 // shellStatus returns the exit status.
 func shellStatus(p *os.ProcessState) int { return p.ExitCode() }
 

@@ -42,6 +42,19 @@ func Become(f, log *os.File, command ...string) error {
 	return syscall.Exec(name, command, os.Environ())
 }
 
+// BecomeLoop replaces this process by the script that loops over the generations of a locked run. If
+// log is not nil, stderr is log.
+func (d Dir) BecomeLoop(lock, log *os.File, script string) error {
+	name := d.Path(jobsFile)
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := makeFIFO(name); err != nil {
+		return cannotWrite(d, err)
+	}
+	return Become(lock, log, "bash", script, "-opened", string(d))
+}
+
 // shellStatus returns the exit status, or 128 plus the number of the signal.
 func shellStatus(p *os.ProcessState) int {
 	if ws, ok := p.Sys().(syscall.WaitStatus); ok && ws.Signaled() {

@@ -19,6 +19,11 @@ import (
 // loopFile is the named pipe. If this process is killed, the next run removes it because of its suffix.
 const loopFile = "loop" + partSuffix
 
+// jobsFile is the named pipe through which the script reads the numbers of its processes after a signal:
+// unlike a file, it can be written when the disk is full. Once the script has opened it, run next
+// removes it because of its suffix.
+const jobsFile = "jobs" + partSuffix
+
 // endFile holds the reason why the server has ended a steady crawl.
 const endFile = "end" + partSuffix
 
