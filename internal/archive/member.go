@@ -48,14 +48,21 @@ var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 // A counter counts the bytes read through it. After the first error of r, it returns this error
 // again, because bufio.Reader.Peek drops it.
 type counter struct {
-	r   io.Reader
-	n   int64
-	err error
+	r    io.Reader
+	n    int64
+	err  error
+	most int // limit of the next Read, which doubles it; 0: no limit
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	if c.err != nil {
 		return 0, c.err
+	}
+	if c.most >= len(p) {
+		c.most = 0
+	} else if c.most > 0 {
+		p = p[:c.most]
+		c.most *= 2
 	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
@@ -194,7 +201,9 @@ func (m *members) rewind(offset int64) {
 		return
 	}
 	m.rewinds += again
-	m.src = counter{r: m.src.r, n: offset - m.base}
+	// A file of nothing but broken members is rewound after each: filling the buffer would cost more
+	// than reading the member.
+	m.src = counter{r: m.src.r, n: offset - m.base, most: 4 << 10}
 	m.in.Reset(&m.src)
 }
 

@@ -11,7 +11,7 @@ import (
 // A run directory may come from somebody else: no file of it may lead elsewhere.
 func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
 	for _, name := range []string{
-		LogFile, StagesLog, nowFile, nowFile + partSuffix, stepFile, endedFile, lockFile, loopFile, "jobs", totalsFile, "report.lock", "search.db", "search.db.lock",
+		LogFile, StagesLog, nowFile, nowFile + partSuffix, stepFile, endedFile, lockFile, loopFile, jobsFile, totalsFile, "report.lock", "search.db", "search.db.lock",
 		"evolve/journal", "frontier/lock", "frontier/00000001.log", "fetch/lock", "warc/crawl.captures",
 		"generations/0001/" + Scored + partSuffix, "generations/0001", "generations", "evolve", "frontier", "warc",
 	} {
