@@ -81,8 +81,9 @@
 //
 // With -proxy all requests go through a proxy: http or https (which forward http requests, and
 // tunnel https by CONNECT), socks5 or socks5h. A user:password@ in its URL is sent to the proxy,
-// and never stored. The environment (HTTP_PROXY) is ignored. The proxy itself may be on a private
-// address. With every proxy, fetch refuses localhost, the names below it, and private addresses in
+// and never stored. All users of a machine can read arguments of commands, so the URL can also be in a
+// file, -proxy FILE, and crawl takes a password only from there. The environment (HTTP_PROXY) is
+// ignored. The proxy itself may be on a private address. With every proxy, fetch refuses localhost, the names below it, and private addresses in
 // the URLs of pages, redirects, robots.txt and sitemaps, in any spelling (127.1, 0x7f000001,
 // [::ffff:127.0.0.1]), before it sends anything to the proxy, unless -allow-private is given. With
 // socks5, names are resolved locally and their addresses are refused as without a proxy. Proxies
@@ -556,7 +557,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
 	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
 	fs.DurationVar(&c.Timeout, "timeout", 60*time.Second, "maximum `time` for one request and its response")
-	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
+	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there), or a file that holds it, so that its password is not shown")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are invalid")
 	fs.BoolVar(&c.HTTP1, "http1", false, "use HTTP/1.1 only")
 	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only; 0: no limit")

@@ -258,7 +258,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent")
-	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
+	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there), or a file that holds it, so that its password is not shown")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
 	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", c.AllowPort)

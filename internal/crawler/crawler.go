@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/atomicfile"
 	"spoor/internal/partition"
 	"spoor/internal/polite"
 	"spoor/internal/scope"
@@ -119,9 +120,19 @@ func (o *Options) AllowPort(s string) error {
 	return nil
 }
 
-// ParseProxy returns the URL of a proxy, the value of the flag -proxy. The error does not quote the
-// value, because it may hold a password.
+// maxProxy is the maximum size of a file that holds the URL of a proxy, in bytes.
+const maxProxy = 64 << 10
+
+// ParseProxy returns the URL of a proxy, the value of the flag -proxy: a URL, or the name of a file
+// that holds one. The error does not quote the URL, because it may hold a password.
 func ParseProxy(s string) (*url.URL, error) {
+	if !strings.Contains(s, "://") {
+		b, err := atomicfile.ReadFile(s, maxProxy)
+		if err != nil {
+			return nil, fmt.Errorf("-proxy is not the URL of a proxy, and not a file that holds one: %w\nhint: -proxy socks5h://127.0.0.1:9050", err)
+		}
+		s = strings.TrimSpace(string(b))
+	}
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
 		return nil, errors.New("-proxy is not the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")

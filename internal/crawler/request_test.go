@@ -297,6 +297,23 @@ func TestProxy(t *testing.T) {
 	proxy.Close()
 }
 
+func TestTheURLOfAProxyMayBeInAFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "proxy.txt")
+	if err := os.WriteFile(name, []byte("http://me:secret@proxy.test:8080\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	u, err := ParseProxy(name)
+	if err != nil || u.String() != "http://me:secret@proxy.test:8080" {
+		t.Errorf("got %v, %v", u, err)
+	}
+	if err := os.WriteFile(name, []byte("me:secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseProxy(name); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 func TestUnusableProxyEndsTheRun(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
