@@ -53,7 +53,9 @@
 // As in fetch, addresses that are not on the public internet are refused without -allow-private,
 // the ports of other services without -allow-port, and all but loopback without -contact.
 // Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
-// data are requested without asking robots.txt again, and without pauses.
+// data are requested without asking robots.txt again, also from other hosts, and without pauses. A page
+// chooses whom its scripts ask, so each host gets at most -host-rate requests per second of all pages
+// together, after a burst of 30.
 //
 // The main document is not replaced. If a script or a meta element navigates to another address,
 // this is not followed: render appends a meta refresh with the address to the document, and
@@ -95,8 +97,8 @@
 // Render is not deterministic: a page may show the date, draw numbers at random, or depend on how fast
 // it is. Content that appears on scrolling or clicking, or later than half a second after the last
 // request, is missing, and so are frames, shadow trees, and content that pages show to other browsers
-// only. Queries of links are encoded in UTF-8, whatever charset the page had. The flags -rate and
-// -host-rate of fetch do not apply. It does not run on Windows, where processes inherit no pipes.
+// only. Queries of links are encoded in UTF-8, whatever charset the page had. The flag -rate of fetch
+// does not apply. It does not run on Windows, where processes inherit no pipes.
 package main
 
 import (
@@ -143,7 +145,8 @@ Render stands after fetch:
     fetch | parse -keep-body | render -only-marked | parse    renders those that need it
 
 The browser never uses the network: its requests are answered by the code that fetch uses,
-or refused. Only scripts, and what scripts request, are loaded, by GET. As in fetch, this
+or refused. Only scripts, and what scripts request, are loaded, by GET, without asking
+robots.txt again, and at -host-rate requests per second to each host. As in fetch, this
 needs -contact, and -allow-private for loopback and private addresses. Images, frames,
 workers, WebSockets, downloads, windows and other methods are refused. With -warc what is
 requested is stored (not under the prefix of fetch); with -archive it comes from archives. A
@@ -251,6 +254,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.browser.Time, "render-time", c.browser.Time, "maximum `time` for a page, after which it is taken as it is")
 	fs.Var((*filter.Size)(&c.browser.Memory), "render-memory", "maximum memory of each browser in `bytes`, on Linux")
 	fs.IntVar(&c.browser.Requests, "max-requests", c.browser.Requests, "maximum `number` of requests of a page")
+	fs.Float64Var(&c.HostRate, "host-rate", 10, "after a burst of 30, at most `n` requests per second to each host, by all browsers together; 0: no limit")
 	fs.Var((*filter.Size)(&c.browser.Bytes), "max-loaded", "maximum size in `bytes` of all that a page requests")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut documents, and refuse responses, at this many `bytes`")
 	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; may be repeated")
@@ -287,8 +291,8 @@ func (c *command) check() error {
 		return filter.Usagef("-warc cannot be used with -archive: it stores what comes from the web")
 	case len(c.Archives) == 0 && c.Contact == "" && !c.AllowPrivate:
 		return filter.Usagef("without -contact and -allow-private, every request of a page would be refused\nhint: give -contact you@example.org, or -archive FILE")
-	case c.browser.Time <= 0 || c.browser.Requests < 0:
-		return filter.Usagef("-render-time must be positive, and -max-requests not negative")
+	case c.browser.Time <= 0 || c.browser.Requests < 0 || !(c.HostRate >= 0):
+		return filter.Usagef("-render-time must be positive, and -max-requests and -host-rate not negative")
 	case strings.IndexFunc(c.Agent+c.Contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(c.Contact, "()"):
 		return filter.Usagef("-agent and -contact become part of a header: only ASCII, and no parentheses")
 	}
@@ -310,13 +314,17 @@ func (c *command) loader() (browser.Loader, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context, r *browser.Request) (*browser.Response, error) {
+	live := func(ctx context.Context, r *browser.Request) (*browser.Response, error) {
 		got, err := response(crawl.LoadResource(ctx, r.URL, r.Page, r.Header))
 		if fatal(err) {
 			c.fail(err)
 		}
 		return got, err
-	}, crawl.Close, nil
+	}
+	if c.HostRate > 0 {
+		live = browser.Paced(live, c.HostRate)
+	}
+	return live, crawl.Close, nil
 }
 
 // fatal reports whether err concerns all pages.
