@@ -21,6 +21,9 @@ import (
 // handOverTime is how long the command of -warc-done may take for one file.
 const handOverTime = time.Hour
 
+// slowHandOver is the time after which a command that has not ended is reported. Tests change it.
+var slowHandOver = time.Minute
+
 // errHandOver is the cause when a command is ended because it took longer than handOverTime, or longer than
 // -deadline after the last page.
 var errHandOver = errors.New("it took too long")
@@ -110,6 +113,10 @@ func (h *handOver) give(ctx context.Context, file string) error {
 	cmd.Stdout, cmd.Stderr = messages, messages
 	cmd.WaitDelay = time.Second // children of the command may still hold its output
 	procgroup.Lead(cmd, syscall.SIGTERM)
+	slow := time.AfterFunc(slowHandOver, func() {
+		h.warn("the command of -warc-done has not ended yet, and fetch waits for it", "archive", file, "after", slowHandOver)
+	})
+	defer slow.Stop()
 	err := cmd.Run()
 	procgroup.Kill(cmd)
 	switch {
