@@ -144,6 +144,9 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 		attrs = append(attrs, "self_harvest", *s.SelfHarvest)
 	}
 	log.Info("judged", attrs...)
+	if n := crawl.Unreachable(); n > 0 {
+		log.Warn("the crawl has found relevant pages to which no links lead from the seeds; R lacks them, and recall and nauc can exceed 1", "pages", n, "R", s.R)
+	}
 	err = l.writeSummary(s)
 	closeTally(tally, &crawl.Account)
 	return err

@@ -53,6 +53,9 @@ func (c *Crawl) addOpinion(rec *wire.Record) {
 	}
 }
 
+// Unreachable returns the number of relevant pages, up to T, that cannot be reached from the seeds.
+func (c *Crawl) Unreachable() int { return c.judge.Unreachable(c.order) }
+
 // Summary returns the figures of the crawl.
 func (c *Crawl) Summary() *judge.Summary {
 	s := c.judge.Summary(c.order, c.Spent)

@@ -74,6 +74,23 @@ func (j *Judge) Measure(order []int32) Measures {
 	}
 }
 
+// Unreachable returns the number of relevant pages in the order, up to T, that cannot be reached from the
+// seeds. They count as found, and R does not include them, so recall may exceed 1.
+func (j *Judge) Unreachable(order []int32) int {
+	reached := make(map[int32]bool, len(j.page))
+	for _, page := range j.page {
+		reached[page] = true
+	}
+	n := 0
+	for _, page := range order[:min(j.T, len(order))] {
+		if page >= 0 && j.web.Relevant[page] && !reached[page] {
+			n++
+			reached[page] = true // a page counts once
+		}
+	}
+	return n
+}
+
 // area returns the mean of recall, given the curve of the number of found pages, and r, the number
 // of pages to be found.
 func area[N int | float64](curve []N, r int) float64 {

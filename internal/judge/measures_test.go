@@ -113,6 +113,19 @@ func TestUnreachablePagesCountWhenFound(t *testing.T) {
 	if m.R != 1 || m.Recall != 2 {
 		t.Errorf("R %d and recall %g, want 1 and 2", m.R, m.Recall)
 	}
+	j := judgeOf(t, w, []int32{0}, 3)
+	for _, c := range []struct {
+		order []int32
+		want  int
+	}{
+		{[]int32{0}, 0},
+		{[]int32{0, 1, 1}, 1},
+		{[]int32{2, None, 2, 1}, 0}, // 2 is not relevant, and 1 comes after T
+	} {
+		if got := j.Unreachable(c.order); got != c.want {
+			t.Errorf("%d: %d pages cannot be reached, want %d", c.order, got, c.want)
+		}
+	}
 }
 
 func TestNoRelevantPages(t *testing.T) {
