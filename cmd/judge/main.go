@@ -50,7 +50,8 @@
 // returns, with redirects resolved. -capture selects one of several captures. Reading the
 // links takes as long as parsing all pages. They are cached in a file beside the first
 // archive, FILE.graph, or in the directory -cache if that cannot be written. The cache is
-// rebuilt if an archive has changed, or if it is damaged.
+// rebuilt if an archive has changed, or if it is damaged. Remove one that comes with the archives of
+// somebody else: what it says is not compared with the archives.
 //
 // With -graph the web and, without -labels, the labels come from a file, which may be
 // compressed:

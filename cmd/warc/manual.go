@@ -33,7 +33,10 @@
 // missing ones beside the archives, or to -cache if that is not possible.
 //
 // Index prints the lines of these indexes, sorted over all files, for pywb and other
-// programs. -w writes them beside the archives instead, as FILE.cdxj.
+// programs. -w writes them beside the archives instead, as FILE.cdxj. All commands use an index that
+// is there, if the size and time of the archive and a checksum agree with it. What it says of a page is
+// compared with the archive whenever the page is read, but a page that it lacks is not found. So
+// remove the files .cdxj and .graph that come with the archives of somebody else, or run verify.
 //
 // Verify prints file, offset, kind and description of each finding; with -json an object.
 // It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64

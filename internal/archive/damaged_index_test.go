@@ -198,6 +198,29 @@ func TestAnIndexThatIsNotSortedIsBuiltAgain(t *testing.T) {
 	}
 }
 
+// A line that no search finds is never compared with the archive.
+func TestALineThatIsNoneIsNoticed(t *testing.T) {
+	for what, change := range map[string]struct{ old, new string }{
+		"null":         {`(/1 \d+) .*`, `$1 null`},
+		"no timestamp": {`(/1) \d+ .*`, `$1`},
+		"a letter":     {`(/1 \d+) {"url"`, `$1 {"uri"`},
+		"an array":     {`(/1 \d+) {.*`, `$1 ["url"]`},
+		"a number":     {`(/1 \d+) {"url":".*`, `$1 {"url":7}`},
+		"empty":        {`.*/1 .*`, ``},
+	} {
+		name := redirectingArchive(t)
+		if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
+			t.Fatal(err)
+		}
+		forgeIndex(t, name, func(lines []byte) []byte {
+			return regexp.MustCompile(change.old).ReplaceAll(lines, []byte(change.new))
+		})
+		if r := replay(t, name); !r.Has("http://a/1") || !r.Has("http://a/2") || !r.Has("http://a/3") {
+			t.Errorf("%s: a page is lost", what)
+		}
+	}
+}
+
 // A crawl writes a revisit of what Original returns, and no copy of the payload.
 func TestOriginalComparesTheIndexWithTheRecord(t *testing.T) {
 	for what, change := range forgeries {

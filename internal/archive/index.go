@@ -268,8 +268,8 @@ func (c *checksumWriter) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// isWhole reports whether the lines of the index are sorted and have the number and checksum in the
-// first line. It returns false if the file is truncated meanwhile.
+// isWhole reports whether the lines of the index begin as lines do, are sorted and have the number and
+// checksum in the first line. It returns false if the file is truncated meanwhile.
 func (x *Index) isWhole() (ok bool) {
 	defer recoverFault(&ok)()
 	lines := x.data[x.first:]
@@ -281,12 +281,20 @@ func (x *Index) isWhole() (ok bool) {
 	for at := 0; at < len(lines); n++ {
 		end := lineEnd(lines, at)
 		line := lines[at:end]
-		if bytes.Compare(last, line) > 0 {
+		if bytes.Compare(last, line) > 0 || !beginsLine(line) {
 			return false
 		}
 		last, at = line, end+1
 	}
 	return n == x.Meta.Captures && n <= x.Meta.Records && x.Meta.Faults >= 0
+}
+
+// beginsLine reports whether line begins with a SURT, a timestamp and a URL. A capture in another line
+// would never be found, and therefore would never be compared with the archive.
+func beginsLine(line []byte) bool {
+	_, rest, _ := bytes.Cut(line, []byte(" "))
+	timestamp, object, _ := bytes.Cut(rest, []byte(" "))
+	return len(timestamp) == len(timestampLayout) && bytes.HasPrefix(object, []byte(`{"url":"`))
 }
 
 // recoverFault turns faults in memory that is mapped from a truncated file into panics. Without it such
