@@ -294,7 +294,7 @@ func (l *learner) reference(positive []Page) error {
 	r := &Reference{}
 	var err error
 	if r.URL, err = weburl.Canonical(p.URL); err != nil {
-		return fmt.Errorf("the reference page %q: %w", p.URL, err)
+		return fmt.Errorf("the reference page %.200q: %w", p.URL, err)
 	}
 	for _, n := range l.occurrences(p) {
 		r.Counts += n
@@ -318,13 +318,16 @@ func (l *learner) reference(positive []Page) error {
 	return nil
 }
 
-// nearest returns the page with the highest cosine to the keywords. Ties are broken by
-// address.
+// nearest returns the page with the highest cosine to the keywords, of those with a valid address
+// if there are any. Ties are broken by address.
 func (l *learner) nearest(pages []Page) *Page {
-	var best *Page
+	best := &pages[0]
 	highest := -1.0
 	for i := range pages {
 		p := &pages[i]
+		if _, err := weburl.Canonical(p.URL); err != nil {
+			continue
+		}
 		l.page.Reset()
 		l.page.Add(p.Title, p.Text)
 		if c := l.cosine(); c > highest || c == highest && p.URL < best.URL {

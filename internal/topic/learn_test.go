@@ -142,6 +142,18 @@ func TestKeywordOfSeveralWordsMatchesConsecutiveWords(t *testing.T) {
 	}
 }
 
+func TestAPageWithoutAValidAddressIsNotTheReference(t *testing.T) {
+	tp := create(t)
+	keyword(t, tp, "frogs", 1)
+	err := tp.Learn([]Page{
+		{"http://a.test/" + strings.Repeat("x/", 5000), "Frogs", "frogs", nil},
+		{"http://b.test/", "Frogs", "frogs and toads", nil},
+	}, nil, LearnOptions{Size: 50})
+	if err != nil || tp.Reference.URL != "http://b.test/" {
+		t.Errorf("%+v, %v", tp.Reference, err)
+	}
+}
+
 func TestUselessExamples(t *testing.T) {
 	frogs := []Page{{"http://a.test/", "Frogs", "", nil}}
 	for _, tt := range []struct {
