@@ -62,6 +62,24 @@ func storeOf(t testing.TB, log []byte) string {
 	return dir
 }
 
+// Tables are indexed by the numbers of segments, so a strange number would take memory for all below it.
+func TestASegmentWithANumberThatNoPlaceHoldsIsRefused(t *testing.T) {
+	for _, number := range []uint32{maxSegments, 99_999_999} {
+		dir := t.TempDir()
+		smallStore(t, dir)
+		name := filepath.Join(dir, segmentName(number))
+		if err := os.WriteFile(name, appendSegment(nil, number, 7, span{1, 1}), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name+": the number is not below") {
+			t.Errorf("opening gives %v", err)
+		}
+		if _, err := Check(dir, Options{}, true); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("check gives %v", err)
+		}
+	}
+}
+
 func TestTruncatedLogKeepsAcknowledgedRecords(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)

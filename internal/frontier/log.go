@@ -247,6 +247,9 @@ func segmentNumbers(dir string) (numbers []uint32, err error) {
 		var number uint32
 		if base, ok := strings.CutSuffix(n.Name(), ".log"); ok {
 			if _, err := fmt.Sscanf(base, "%d", &number); err == nil && n.Name() == segmentName(number) {
+				if number >= maxSegments { // no store writes it, and memory is used for each number below
+					return nil, fmt.Errorf("%s: the number is not below %d\nhint: restore the store from a copy", filepath.Join(dir, n.Name()), maxSegments)
+				}
 				numbers = append(numbers, number)
 			}
 		}

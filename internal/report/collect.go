@@ -262,10 +262,11 @@ func (c *collector) date(stamp string) {
 func (c *collector) offer(rec *wire.Record) {
 	c.run.PagesTotal++
 	score := rec.Score.Or(math.NaN())
-	at, _ := slices.BinarySearchFunc(c.pages, candidate{url: rec.URL, found: Found{Score: score}}, func(a *candidate, b candidate) int {
+	url := rec.URL[:min(len(rec.URL), weburl.MaxLength)]
+	at, _ := slices.BinarySearchFunc(c.pages, candidate{url: url, found: Found{Score: score}}, func(a *candidate, b candidate) int {
 		return cmp.Or(-cmp.Compare(a.found.Score, b.found.Score), strings.Compare(a.url, b.url)) // NaN is below all others
 	})
-	if at == MaxPages || c.shown[rec.URL] {
+	if at == MaxPages || c.shown[url] {
 		return
 	}
 	n := c.newNode(rec, true)
@@ -280,7 +281,7 @@ func (c *collector) offer(rec *wire.Record) {
 			Operator:   n.step.Operator,
 			Niche:      strings.Clone(clean(rec.Niche, maxName)),
 		},
-		url:  strings.Clone(rec.URL),
+		url:  strings.Clone(url),
 		turn: len(c.turns) - 1,
 		node: n,
 	}
