@@ -1,7 +1,9 @@
 package spoor_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 func init() { testCommands["peak"] = peak }
@@ -72,6 +76,87 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 			t.Logf("%-16s %-9s %4d MiB of %d", name, args[0], peak>>20, most>>20)
 			if peak > most {
 				t.Errorf("%s of %d MiB: %s takes %d MiB, more than %d", name, len(text)>>20, args[0], peak>>20, most>>20)
+			}
+		}
+	}
+}
+
+// TestMemoryDoesNotGrowWithLongFields passes sixty lines of 5 MiB: what commands remember of a record
+// must not be as long as a stranger likes. The limit is less than the lines together, and 100 MiB more
+// than for one line, which garbage may take.
+func TestMemoryDoesNotGrowWithLongFields(t *testing.T) {
+	if testing.Short() {
+		t.Skip("passes files of hundreds of megabytes to many commands")
+	}
+	dir := t.TempDir()
+	command := commandIn(t, dir)
+	for name, text := range map[string]string{
+		"run/settings": "strategy bestfirst\n", "run/log.ndjson": "", "run/generations/0001/stats.json": `{"outcomes":60}`,
+		"web.json": `{"out":{"a.test/1":[]},"labels":{"a.test/1":["x"]}}`, "seeds.txt": "http://a.test/1\n",
+	} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	topicFile, err := command("topic", "-query", "genetic crawler").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "topic.json"), topicFile, 0o666), os.WriteFile(filepath.Join(dir, "run", "topic.json"), topicFile, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	const size = 5 << 20
+	long := strings.Repeat("x", size)
+	for _, field := range []string{
+		`"url":"http://a.test/%d%s"`,
+		`"url":"http://a.test/%[1]d","final_url":"http://a.test/%[1]d/%s"`,
+		`"url":"http://a.test/%[1]d","redirects":[{"url":"http://a.test/%[1]d/%s"}]`,
+		`"url":"http://a.test/%[1]d","links":[{"url":"http://a.test/%[1]d/%s"}]`,
+		`"url":"http://a.test/%[1]d","via":"http://a.test/%[1]d/%s"`,
+		`"url":"http://a.test/%[1]d","operator":"%[1]d%s"`,
+		`"url":"http://a.test/%[1]d","niche":"%[1]d%s"`,
+		`"url":"http://a.test/%[1]d","error":"%[1]d%s"`,
+		`"url":"http://a.test/%[1]d","title":"%[1]d%s"`,
+	} {
+		line := filepath.Join(dir, "line")
+		scored := filepath.Join(dir, "run", "generations", "0001", "scored.ndjson.zst")
+		plain, err := os.Create(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := os.Create(scored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := zstd.NewWriter(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 60 {
+			if _, err := fmt.Fprintf(io.MultiWriter(plain, z), `{"v":1,`+field+`,"status_code":200,"text":"a genetic crawler","score":1,"relevant":true}`+"\n", i, long); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(z.Close(), packed.Close(), plain.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{
+			{"score", "-topic", "topic.json"},
+			{"evolve", "-strategy", "bestfirst"},
+			{"evolve", "-strategy", "niche"},
+			{"evolve", "-strategy", "forage", "-topic", "topic.json"},
+			{"frontier", "add", "-store", "store"},
+			{"judge", "-graph", "web.json", "-label", "x", "-seeds", "seeds.txt"},
+			{"judge", "overlap", "a=line", "b=line"},
+			{"report", "-o", "report.html", "run"},
+		} {
+			const most = 8*size + 200<<20
+			os.RemoveAll(filepath.Join(dir, "store"))
+			peak := peakOf(t, command(args[0], args[1:]...), line)
+			t.Logf("%-40.40s %-9s %-16s %4d MiB of %d", field, args[0], args[len(args)-1], peak>>20, most>>20)
+			if peak > most {
+				t.Errorf("%s: %q takes %d MiB, more than %d", field, args, peak>>20, most>>20)
 			}
 		}
 	}

@@ -390,10 +390,17 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 		rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
 	}
 	o.outside.remove(rec)
-	if rec.URL != "" && !unchanged(rec) {
+	if rec.URL != "" && !unchanged(rec) && !isOverlong(rec) {
 		s.Visit(rec)
 	}
 	return unfollowed
+}
+
+// isOverlong reports whether rec has an address that is too long to be requested. Strategies remember
+// addresses, and no page has such a link.
+func isOverlong(rec *wire.Record) bool {
+	return max(len(rec.URL), len(rec.FinalURL)) > weburl.MaxLength ||
+		slices.ContainsFunc(rec.Redirects, func(r wire.Redirect) bool { return len(r.URL) > weburl.MaxLength })
 }
 
 // unchanged reports whether rec is an unchanged page that was visited again, which the

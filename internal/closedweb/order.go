@@ -41,7 +41,8 @@ func (o *OrderReader) Read(r *wire.Reader) (order []int32, err error) {
 		p := account.Pay(&rec, id)
 		page := judge.None
 		if _, decided := p.Verdict(); !decided {
-			page = o.numbers.Of(id.Key)
+			key := id.digest() // the addresses of strangers have any length
+			page = o.numbers.Of(string(key[:]))
 			if o.OnlyRelevant {
 				line.Reset()
 				if err := errors.Join(w.Write(&rec), w.Flush()); err != nil {

@@ -65,9 +65,9 @@ func (s *Summary) Count(rec *wire.Record) {
 	s.Generation = max(s.Generation, rec.Generation)
 	s.Outcomes++
 	if rec.Error != "" {
-		s.Errors[strings.Clone(rec.Error)]++
+		s.Errors[kind(s.Errors, rec.Error)]++
 	}
-	operator := strings.Clone(rec.Operator) // the record will be read into again
+	operator := kind(s.Operators, rec.Operator)
 	by := s.Operators[operator]
 	if !rec.Free() {
 		s.Cost++
@@ -84,6 +84,22 @@ func (s *Summary) Count(rec *wire.Record) {
 		by.Relevant++
 	}
 	s.Operators[operator] = by
+}
+
+// Limits of the words by which records are counted; more and longer ones are counted as otherKind.
+const (
+	maxKinds      = 256
+	maxKindLength = 256 // in bytes
+	otherKind     = "other"
+)
+
+// kind returns the key of counts by which a record with this word is counted: a copy, because the record
+// will be read into again.
+func kind[V any](counts map[string]V, word string) string {
+	if _, ok := counts[word]; !ok && (len(word) > maxKindLength || len(counts) >= maxKinds) {
+		return otherKind
+	}
+	return strings.Clone(word)
 }
 
 // SetStore sets the counts of the store.
@@ -135,10 +151,11 @@ func (t *Totals) add(s *Summary) {
 	t.Relevant += s.Relevant
 	t.NeedsBrowser += s.NeedsBrowser
 	t.Seconds += float64(s.Seconds)
-	for kind, n := range s.Errors {
-		t.Errors[kind] += n
+	for word, n := range s.Errors {
+		t.Errors[kind(t.Errors, word)] += n
 	}
-	for operator, y := range s.Operators {
+	for word, y := range s.Operators {
+		operator := kind(t.Operators, word)
 		sum := t.Operators[operator]
 		t.Operators[operator] = Yield{sum.Cost + y.Cost, sum.Relevant + y.Relevant}
 	}

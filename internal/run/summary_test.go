@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/wire"
 )
 
 // commit writes the summary of a generation, and does no more than that.
@@ -61,6 +64,28 @@ func TestTotalsAdd(t *testing.T) {
 	}
 	if n := len(long.Harvests); n != maxHarvests || long.Harvests[0] != 5 || long.Harvests[n-1] != maxHarvests+4 {
 		t.Errorf("the last harvests are %v", long.Harvests)
+	}
+}
+
+// The words of records may come from strangers.
+func TestKindsOfRecordsAreBounded(t *testing.T) {
+	s, all := NewSummary(1), newTotals()
+	for i := range 3 * maxKinds {
+		s.Count(&wire.Record{URL: "http://a.test/", Error: fmt.Sprint("error ", i), Operator: fmt.Sprint("operator ", i)})
+	}
+	s.Count(&wire.Record{URL: "http://a.test/", Error: strings.Repeat("x", maxKindLength+1)})
+	if n := s.Errors[otherKind]; n != 2*maxKinds+1 || len(s.Errors) != maxKinds+1 || len(s.Operators) != maxKinds+1 {
+		t.Errorf("%d errors of other kinds, %d kinds, %d operators", n, len(s.Errors), len(s.Operators))
+	}
+	for i := range 3 {
+		next := NewSummary(i + 2)
+		for k := range maxKinds {
+			next.Errors[fmt.Sprint(i, " ", k)] = 1
+		}
+		all.add(next)
+	}
+	if n := all.Errors[otherKind]; n != 2*maxKinds || len(all.Errors) != maxKinds+1 {
+		t.Errorf("%d errors of other kinds in all, %d kinds", n, len(all.Errors))
 	}
 }
 

@@ -357,9 +357,15 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 	return err
 }
 
-// fetchable reports whether a link with this URL can be followed: the URL is not empty, and its scheme
-// is http or https. A relative URL has no scheme, and is accepted.
+// maxURL is the maximum length of a URL that is requested, in bytes, as in package weburl.
+const maxURL = 8 << 10
+
+// fetchable reports whether a link with this URL can be followed: the URL is not empty and not longer
+// than maxURL, and its scheme is http or https. A relative URL has no scheme, and is accepted.
 func fetchable(url string) bool {
+	if len(url) > maxURL {
+		return false
+	}
 	for len(url) > 0 && url[0] <= ' ' { // as a browser does
 		url = url[1:]
 	}

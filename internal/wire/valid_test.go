@@ -78,7 +78,7 @@ func TestRestoreAcceptsWhatEarlierVersionsStored(t *testing.T) {
 
 func TestLinksThatCannotBeFollowedAreDroppedAndCounted(t *testing.T) {
 	line := `{"url":"u","links":[{},null,{"url":""},{"url":null},{"url":"http://a/","x":1},{"url":"javascript:void(0)"},` +
-		`{"url":" \tdata:,x"},{"url":"FILE:///etc"},{"url":"mailto:a@b"},{"url":"b","anchor":"b"},{"url":"HTTPS://c/"},{"url":"/d:e"}]}`
+		`{"url":" \tdata:,x"},{"url":"FILE:///etc"},{"url":"mailto:a@b"},{"url":"b","anchor":"b"},{"url":"HTTPS://c/"},{"url":"/d:e"},{"url":"/` + strings.Repeat("f", maxURL) + `"}]}`
 	rec := new(Record)
 	if err := NewReader(strings.NewReader(line), Parse).Read(rec); err != nil {
 		t.Fatal(err)
@@ -87,8 +87,8 @@ func TestLinksThatCannotBeFollowedAreDroppedAndCounted(t *testing.T) {
 	if diff := cmp.Diff(want, rec.Links, same); diff != "" {
 		t.Error(diff)
 	}
-	if n := rec.DroppedLinks(); n != 8 {
-		t.Errorf("%d links were dropped, want 8", n)
+	if n := rec.DroppedLinks(); n != 9 {
+		t.Errorf("%d links were dropped, want 9", n)
 	}
 	rec.Touch(Score)
 	if got := write(t, rec); !strings.Contains(got, line[strings.Index(line, `"links"`):len(line)-1]) {
