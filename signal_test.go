@@ -150,6 +150,51 @@ func TestASecondSignalKillsTheStages(t *testing.T) {
 	}
 }
 
+// A script that is killed, also by a signal while it starts a step, cannot tell its stages. They end when
+// they write, instead of going on for the whole generation.
+func TestStagesEndSoonAfterTheScript(t *testing.T) {
+	if testing.Short() {
+		t.Skip("no crawl is killed in a short test")
+	}
+	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newComparison(t)
+	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+	c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
+	c.run(t, "want")
+	cmd := c.command("run")
+	cmd.Env = append(cmd.Env, `FETCH=echo $BASHPID >endless; cat; while echo '{"v":1,"url":"http://endless.test/","status_code":200,"text":"jazz"}'; do sleep 0.1; done`)
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	for begun := time.Now(); pid == 0; time.Sleep(10 * time.Millisecond) {
+		text, _ := os.ReadFile(filepath.Join(c.dir, "endless"))
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the stage does not start")
+		}
+	}
+	time.Sleep(time.Second)
+	cmd.Process.Kill() // the script only
+	cmd.Wait()
+	for _, group := range []int{pid, cmd.Process.Pid} {
+		for begun := time.Now(); syscall.Kill(-group, 0) != syscall.ESRCH; time.Sleep(10 * time.Millisecond) {
+			if time.Since(begun) > 30*time.Second {
+				syscall.Kill(-group, syscall.SIGKILL)
+				t.Fatal("the stages still run")
+			}
+		}
+	}
+	c.shell(t, "FETCH= "+script+" -run run 2>&1")
+	if got, want := c.pages(t, "run"), c.pages(t, "want"); !bytes.Equal(got, want) {
+		t.Errorf("the resumed crawl fetched\n%s\nwant\n%s", got, want)
+	}
+}
+
 // A signal to all processes of a live crawl, as a service manager sends it, loses no page that was
 // fetched: only the requests that it ended are made again.
 func TestASignalToAllLosesNoPage(t *testing.T) {

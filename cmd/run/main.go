@@ -4,7 +4,7 @@
 //	run open SCRIPT [flags]      start or resume a run, then exec SCRIPT -opened DIR
 //	run next DIR STATUS SIGNAL   finish the last step and plan the next one in DIR/now
 //	run stage DIR NAME           run a stage that the user has replaced, and count its records
-//	run keep DIR                 write the output of a step to its file
+//	run keep DIR PID             write the output of a step to its file, until process PID has ended
 //	run serve DIR                the frontier of a steady crawl, from stdin to stdout
 //
 // The flags of open are those of scripts/crawl. Open replaces its own process by the script
@@ -30,6 +30,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -164,12 +165,34 @@ func (c *command) stage() error {
 }
 
 func (c *command) keep() error {
-	crawl, err := c.load(1)
+	crawl, err := c.load(2)
 	if err != nil {
 		return err
 	}
-	kept, err := crawl.Keep(c.stdin)
+	script, err := strconv.Atoi(c.args[1])
+	if err != nil {
+		return filter.Usagef("run keep: %q is no process number", c.args[1])
+	}
+	ctx, stop := whileParent(script)
+	defer stop()
+	kept, err := crawl.Keep(filter.Interruptible(ctx, c.stdin))
+	if ctx.Err() != nil { // another crawl may be at work on the run
+		return context.Cause(ctx)
+	}
 	return errors.Join(err, crawl.Dir.NoteEnd("keep", filter.ExitStatus(err), kept.String()))
+}
+
+// whileParent returns a context that ends soon after the process that has started this one: nobody will
+// use the output, so the stages before this one are to end too, which they do when they write to it.
+func whileParent(pid int) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		for ctx.Err() == nil && os.Getppid() == pid {
+			time.Sleep(time.Second)
+		}
+		cancel(errors.New("the crawl that started this command is gone"))
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 func (c *command) serve() error {
