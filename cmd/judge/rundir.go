@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/run"
 )
 
@@ -63,8 +64,13 @@ func recordFiles(args []string, log *slog.Logger) ([]string, error) {
 // briefFiles returns the smallest files with what a run has fetched, in order.
 func briefFiles(dir string, log *slog.Logger) ([]string, error) {
 	for _, name := range []string{"verdicts.ndjson.zst", "order.ndjson.zst"} {
-		if file := filepath.Join(dir, name); exists(file) {
-			return []string{file}, nil
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s: it is a %s, not a regular file", file, atomicfile.Kind(info.Mode()))
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			return []string{file}, err
 		}
 	}
 	return scoredFiles(run.Dirs{run.Dir(dir)}, log)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/partition"
 	"spoor/internal/run"
 )
@@ -235,7 +236,7 @@ func openPartition(ctx context.Context, opener *run.Opener, script string, node 
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(d.Path(run.CrawlLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	log, err := atomicfile.OpenFile(d.Path(run.CrawlLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}

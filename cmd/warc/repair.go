@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,9 +54,6 @@ func (r *repair) run() error {
 		repair = r.copy
 	}
 	err := repair(ctx)
-	if err != nil && !errors.Is(err, archive.ErrNotWARC) {
-		return err
-	}
 	if err == nil || r.write {
 		n := r.total
 		r.tally.In, r.tally.Out = n.Whole+n.Mended+n.LeftOut, n.Whole+n.Mended
@@ -67,8 +65,8 @@ func (r *repair) run() error {
 	return err
 }
 
-// inPlace repairs files in place. Files without records are left alone, and make it fail in
-// the end.
+// inPlace repairs files in place. Files that cannot be repaired, such as those without records, are
+// left alone, and make it fail in the end.
 func (r *repair) inPlace(ctx context.Context) (failed error) {
 	paths, err := archive.Files(r.args)
 	if err != nil {
@@ -85,14 +83,18 @@ func (r *repair) inPlace(ctx context.Context) (failed error) {
 		n, err := archive.RepairInPlace(ctx, path, r.options(path, filepath.Dir(path)))
 		switch err = r.result(path, n, err); {
 		case errors.Is(err, archive.ErrNotWARC):
-			failed = err
+			failed = cmp.Or(failed, err)
 			r.tally.Skipped["no_warc"]++
 			r.log.Warn("left alone what holds no record", "archive", path)
 		case errors.Is(err, lock.ErrHeld):
 			r.tally.Skipped["in_use"]++
 			r.log.Warn("left alone what is being written", "archive", path)
-		case err != nil:
+		case err != nil && (ctx.Err() != nil || r.writeErr != nil):
 			return err
+		case err != nil:
+			failed = cmp.Or(failed, err)
+			r.tally.Skipped["not_repaired"]++
+			r.log.Warn("left alone what cannot be repaired", "archive", path, "err", err)
 		}
 	}
 	return failed

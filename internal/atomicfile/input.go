@@ -55,5 +55,9 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 }
 
 func errTooLarge(name string, limit int64) error {
-	return fmt.Errorf("%s is larger than %d MiB\nhint: is it the right file?", name, limit>>20)
+	size := fmt.Sprintf("%d MiB", limit>>20)
+	if limit < 1<<20 {
+		size = fmt.Sprintf("%d bytes", limit)
+	}
+	return fmt.Errorf("%s is larger than %s\nhint: is it the right file?", name, size)
 }

@@ -2,7 +2,10 @@
 
 package atomicfile
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
 
 const (
 	// noFollow makes opening a symbolic link fail.
@@ -11,3 +14,12 @@ const (
 	// nonBlock makes opening a named pipe return without waiting for its other end.
 	nonBlock = syscall.O_NONBLOCK
 )
+
+// names returns the number of names of a file.
+func names(info fs.FileInfo) uint64 {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 1
+	}
+	return uint64(stat.Nlink) // the type depends on the system
+}

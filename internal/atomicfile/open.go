@@ -8,12 +8,17 @@ import (
 
 // OpenFile is [os.OpenFile] for the regular files of a directory that may have an untrusted origin.
 // If the file is of another kind, such as a named pipe without a writer, OpenFile returns an error
-// and does not block. It also returns an error if a symbolic link would be opened for writing,
-// because the link may lead to a file outside the directory. Directories in name may be links.
+// and does not block. It also returns an error if a symbolic link, or a file that has another name (a
+// hard link), would be opened for writing, because that may be a file outside the directory. Directories
+// in name may be links.
 func OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
 	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
-		if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		switch info, err := os.Lstat(name); {
+		case err != nil:
+		case info.Mode()&os.ModeSymlink != 0:
 			return nil, fmt.Errorf("%s is a symbolic link, and is not followed for writing\nhint: remove it, or replace it by a copy of the file", name)
+		case info.Mode().IsRegular() && names(info) > 1:
+			return nil, fmt.Errorf("%s is a hard link, and is not written: the file has another name, by which it would change too\nhint: replace it by a copy of the file", name)
 		}
 		flag |= noFollow // the file may have become a link
 	}

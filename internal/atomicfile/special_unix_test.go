@@ -10,6 +10,39 @@ import (
 	"testing"
 )
 
+// Files of a directory from somebody else may be names of other files.
+func TestOpenFileDoesNotWriteAFileThatHasAnotherName(t *testing.T) {
+	dir := t.TempDir()
+	name, other := filepath.Join(dir, "name"), filepath.Join(dir, "other")
+	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(other, name); err != nil {
+		t.Skip(err)
+	}
+	for _, flag := range []int{os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC} {
+		if f, err := OpenFile(name, flag, 0o666); err == nil || !strings.Contains(err.Error(), name+" is a hard link") {
+			f.Close()
+			t.Errorf("flag %#x: %v", flag, err)
+		}
+	}
+	if text, err := os.ReadFile(other); err != nil || string(text) != "mine" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	f, err := OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = OpenFile(name, os.O_RDWR, 0); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+}
+
 // Opening a named pipe would wait for its other end.
 func TestOpenFileRefusesOtherKindsOfFiles(t *testing.T) {
 	dir := t.TempDir()

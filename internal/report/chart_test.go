@@ -265,3 +265,21 @@ func TestGaugeBelowZero(t *testing.T) {
 	}
 	var _ template.HTML = gauge(math.NaN(), "", "")
 }
+
+// The results may come from strangers.
+func TestNamesOfAComparisonAreCleaned(t *testing.T) {
+	const odd = "a\x1b[31m\u202e\x07b\u2028"
+	given := Comparison{Name: odd, Reference: odd, Measure: "nauc", Tracks: []Track{{Name: odd, Units: 1, Topics: []string{odd}, Strategies: []Strategy{{Name: odd, Units: 1, Topics: []float64{1}}}}}}
+	v := viewComparison(given, false)
+	for _, name := range []string{v.Name, v.Reference, v.Tracks[0].Name, v.Tracks[0].Topics[0], v.Tracks[0].Strategies[0].Name} {
+		if strings.ContainsAny(name, "\x1b\x07\u202e\u2028") || !strings.HasPrefix(name, "a") {
+			t.Errorf("the name %q", name)
+		}
+	}
+	if !v.Tracks[0].Against {
+		t.Error("the reference is not found")
+	}
+	if given.Tracks[0].Topics[0] != odd || given.Tracks[0].Strategies[0].Name != odd {
+		t.Error("the argument was changed")
+	}
+}

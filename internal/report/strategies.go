@@ -38,6 +38,7 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 	if c.Title == "" {
 		c.Title = strings.ReplaceAll(c.Measure, "_", " ")
 	}
+	c = c.clean()
 	v := &comparisonView{Comparison: &c, Nested: nested}
 	most := 0
 	for i, t := range c.Tracks {
@@ -51,6 +52,23 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 	}
 	v.Heading = plural(most, "strategy", "strategies") + " compared"
 	return v
+}
+
+// clean returns the comparison with names for display.
+func (c Comparison) clean() Comparison {
+	c.Name, c.Reference = clean(c.Name, maxName), clean(c.Reference, maxName)
+	c.Tracks = slices.Clone(c.Tracks)
+	for i := range c.Tracks {
+		t := &c.Tracks[i]
+		t.Name, t.Topics, t.Strategies = clean(t.Name, maxName), slices.Clone(t.Topics), slices.Clone(t.Strategies)
+		for k := range t.Topics {
+			t.Topics[k] = clean(t.Topics[k], maxName)
+		}
+		for k := range t.Strategies {
+			t.Strategies[k].Name = clean(t.Strategies[k].Name, maxName)
+		}
+	}
+	return c
 }
 
 // Title returns the heading of the comparison. It is the heading of the page if there are no runs.

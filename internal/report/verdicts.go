@@ -73,6 +73,8 @@ func (v *verdicts) end() error {
 	switch {
 	case v == nil:
 		return nil
+	case errors.Is(v.err, bufio.ErrTooLong):
+		return fmt.Errorf("a line of the verdicts is longer than %d MiB\nhint: judge the run again, or remove its verdicts", wire.DefaultLimit>>20)
 	case v.err != nil:
 		return fmt.Errorf("verdicts: %w", v.err)
 	case v.head != nil:
