@@ -92,6 +92,9 @@ func conform(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}
+	if long > 1<<30 {
+		return filter.Usagef("-long is more than 1 GiB")
+	}
 	t.Command, t.Long = fs.Args(), int(long)
 	if len(t.Command) == 0 {
 		return filter.Usagef("the command is missing: conform -- COMMAND")

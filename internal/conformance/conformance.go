@@ -107,6 +107,7 @@ func lastLine(s string) string {
 type program struct {
 	ctx      context.Context
 	limit    time.Duration // maximum time of the case
+	longest  int           // maximum length of a line of its output, in bytes
 	cmd      *exec.Cmd
 	in       io.WriteCloser
 	out      io.ReadCloser
@@ -124,7 +125,7 @@ type line struct {
 }
 
 func (t *Tester) start(ctx context.Context) (*program, error) {
-	p := &program{ctx: ctx, limit: t.Time, cmd: exec.Command(t.Command[0], t.Command[1:]...), lines: make(chan line, 1000), ended: make(chan struct{})}
+	p := &program{ctx: ctx, limit: t.Time, cmd: exec.Command(t.Command[0], t.Command[1:]...), longest: 2*t.Long + 1<<20, lines: make(chan line, 16), ended: make(chan struct{})}
 	p.cmd.Stderr = &p.messages
 	procgroup.Lead(p.cmd, syscall.SIGKILL)
 	p.cmd.WaitDelay = time.Second
@@ -178,7 +179,7 @@ func (p *program) read() {
 	go func() {
 		in := bufio.NewReaderSize(p.out, 1<<16)
 		for {
-			text, err := in.ReadBytes('\n')
+			text, err := p.readLine(in)
 			if len(text) > 0 {
 				p.lines <- line{text: text}
 			}
@@ -189,6 +190,23 @@ func (p *program) read() {
 		}
 	}()
 }
+
+// readLine reads a line, unless it is longer than p.longest.
+func (p *program) readLine(in *bufio.Reader) (text []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case len(text) > p.longest:
+			return nil, fmt.Errorf("it wrote a line of more than %d bytes", p.longest)
+		case err != bufio.ErrBufferFull:
+			return text, err
+		}
+	}
+}
+
+// maxRecords limits the records that a command may write in a case; it gets at most some thousand.
+const maxRecords = 100_000
 
 var errSlow = errors.New("it has not answered")
 
@@ -245,7 +263,9 @@ func (p *program) all(input string) (list []record, err error) {
 		if r == nil {
 			break
 		}
-		list = append(list, r)
+		if list = append(list, r); len(list) > maxRecords {
+			return nil, fmt.Errorf("it wrote more than %d records", maxRecords)
+		}
 	}
 	return list, p.wait(true)
 }

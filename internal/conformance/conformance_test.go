@@ -119,3 +119,19 @@ func TestHints(t *testing.T) {
 }
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+func TestAnEndlessLineIsAnError(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("there is no sh")
+	}
+	tester := Tester{Command: []string{"sh", "-c", "exec cat /dev/zero"}, Stage: Any, Time: time.Minute, Long: 1000}
+	n := 0
+	tester.Run(t.Context(), func(r Result) {
+		if r.Err != nil && strings.Contains(r.Err.Error(), "a line of more than") {
+			n++
+		}
+	})
+	if n == 0 {
+		t.Error("no case fails because of the line")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"go/build"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -60,6 +61,19 @@ func (n *node) Heading() string {
 	return "package " + n.name
 }
 
+// maxSource is the size of the largest file that is read, in bytes.
+const maxSource = 16 << 20
+
+// isSource reports whether a file is one with source code. Links, which may lead out of the tree, and
+// named pipes are not.
+func isSource(e fs.DirEntry) bool {
+	if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
+		return false
+	}
+	info, err := e.Info()
+	return err == nil && info.Size() <= maxSource
+}
+
 // scan finds the directories of the tree, and reads the package and import clauses of their
 // files.
 func (s *Site) scan(tree fs.FS) error {
@@ -75,7 +89,7 @@ func (s *Site) scan(tree fs.FS) error {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-		case !e.IsDir() && strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go"):
+		case isSource(e) && !strings.HasSuffix(base, "_test.go"):
 			n := s.add(strings.Trim(strings.TrimPrefix(dir, "src"), "/"))
 			n.files = append(n.files, base)
 		}
@@ -89,6 +103,20 @@ func (s *Site) scan(tree fs.FS) error {
 	context.GOOS, context.GOARCH, context.CgoEnabled = "linux", "amd64", false
 	context.GOROOT, context.GOPATH = "", ""
 	context.BuildTags, context.ToolTags = nil, nil
+	context.ReadDir = func(dir string) (list []fs.FileInfo, err error) {
+		entries, err := os.ReadDir(dir)
+		for _, e := range entries {
+			if !isSource(e) {
+				continue
+			}
+			info, err := e.Info()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, info)
+		}
+		return list, err
+	}
 	for _, n := range s.nodes {
 		if n.files == nil {
 			continue
