@@ -238,7 +238,7 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	if v := fs.Lookup(versionFlag); v != nil && v.Value.String() == "true" {
 		return help(version(fs.Name()))
 	}
-	return nil
+	return checkValues(fs)
 }
 
 // isTime reports whether err is about a flag for a duration.
@@ -270,6 +270,33 @@ func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 		rest, args = append(rest, left[0]), left[1:]
 	}
+}
+
+// maxWorkers is the highest value of -j.
+const maxWorkers = 10_000
+
+// checkValues returns an error if the name of a file, directory or prefix is empty, as with a variable
+// of the shell that is not set, or if -j is too high. A flag with a default may be empty: there is then
+// no such file.
+func checkValues(fs *flag.FlagSet) (err error) {
+	fs.Visit(func(f *flag.Flag) {
+		kind, _ := flag.UnquoteUsage(f)
+		getter, ok := f.Value.(flag.Getter)
+		if !ok || err != nil {
+			return
+		}
+		switch value := getter.Get().(type) {
+		case string:
+			if value == "" && f.DefValue == "" && (kind == "file" || kind == "directory" || kind == "prefix") {
+				err = Usagef("-%s is empty, and should be the name of a %s\nhint: leave the flag out, or is a variable not set?", f.Name, kind)
+			}
+		case int:
+			if f.Name == "j" && value > maxWorkers {
+				err = Usagef("-j %d: at most %d are possible", value, maxWorkers)
+			}
+		}
+	})
+	return err
 }
 
 // Given returns the names of the flags that are on the command line.

@@ -589,3 +589,26 @@ func TestHintsNameInstalledCommands(t *testing.T) {
 		t.Errorf("status %d", got)
 	}
 }
+
+func TestEmptyNamesOfFilesAndTooManyWorkersAreMisuse(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-out", ""}, "-out is empty, and should be the name of a file"},
+		{[]string{"-j", "1000000000"}, "-j 1000000000: at most 10000"},
+		{[]string{"-out", "x", "-j", "10000", "-words", "", "-cache", ""}, ""},
+		{nil, ""},
+	} {
+		fs := flag.NewFlagSet("test", flag.ContinueOnError)
+		fs.SetOutput(io.Discard)
+		fs.String("out", "", "write to this `file`")
+		fs.String("words", "", "these `words`")
+		fs.String("cache", "/there", "`directory` of caches")
+		fs.Int("j", 1, "`n` workers")
+		err := Parse(fs, test.args)
+		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || ExitStatus(err) != StatusMisuse) {
+			t.Errorf("%q: %v", test.args, err)
+		}
+	}
+}
