@@ -355,6 +355,9 @@ func isAlternate(l wire.Link) bool {
 // sections are the sections that evolve reads of a record.
 const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
 
+// tooLong is the error_detail of records that are too long to be written.
+const tooLong = "evolve: the record is longer than a line may be"
+
 // visit passes the generation to s and writes it in brief. It returns the number of pages
 // whose links were removed.
 func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
@@ -373,7 +376,7 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 			unfollowed++
 		}
 		rec.Brief()
-		if err := w.Write(&rec); err != nil {
+		if err := w.WriteOrFail(&rec, tooLong); err != nil {
 			return unfollowed, fmt.Errorf("writing records: %w", err)
 		}
 		tally.Out++

@@ -127,7 +127,7 @@ func (l *windowLoop) record(rec *wire.Record) error {
 		return err
 	}
 	if l.scored != nil {
-		if err := l.scored.Write(rec); err != nil {
+		if err := l.scored.WriteOrFail(rec, tooLong); err != nil {
 			return fmt.Errorf("writing records: %w", err)
 		}
 	}
@@ -138,7 +138,7 @@ func (l *windowLoop) record(rec *wire.Record) error {
 	if rec.URL != "" {
 		l.seen++
 	}
-	if err := l.w.Write(rec); err != nil {
+	if err := l.w.WriteOrFail(rec, tooLong); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	l.tally.Out++

@@ -499,7 +499,7 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 			continue
 		}
 		tally.Count()
-		if err := w.Write(rec); err != nil {
+		if err := w.WriteOrFail(rec, "the record is longer than a line may be"); err != nil {
 			return fmt.Errorf("writing records: %w", err)
 		}
 		tally.Out++

@@ -88,13 +88,8 @@ func (c *Crawler) schedule(ctx context.Context, in *wire.Reader, out *wire.Write
 
 // write writes a record and counts it.
 func (s *schedule) write(w *wire.Writer, r result) error {
-	err := w.Write(r.rec)
-	if errors.Is(err, wire.ErrTooLong) { // JSON may need six bytes for each byte of the body
-		r.rec.Drop(wire.Body)
-		fail(r.rec, wire.ErrorTooLarge, err)
-		err = w.Write(r.rec)
-	}
-	if err != nil {
+	// JSON may need six bytes for each byte of the body.
+	if err := w.WriteOrFail(r.rec, "the record is longer than a line may be"); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	s.stats.Out++

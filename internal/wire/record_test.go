@@ -483,6 +483,38 @@ func TestWriterRefusesInvalidRecords(t *testing.T) {
 	}
 }
 
+func TestWriteOrFailLosesNoRecord(t *testing.T) {
+	const start = `{"v":1,"url":"http://a/","generation":2,"depth":3,"status_code":200`
+	long := strings.Repeat("x", 1000)
+	for _, test := range []struct{ line, want string }{
+		{start + `,"title":"t","x":1}`, start + `,"title":"t","x":1}`},
+		{start + `,"text":"` + long + `","x":1}`, start + `,"content_length":0,"fetch_ms":0,"error":"too_large","error_detail":"long","x":1}`},
+		{start + `,"x":"` + long + `"}`, `{"v":1,"url":"http://a/","generation":2,"depth":3,"error":"too_large","error_detail":"long"}`},
+		{`{"v":1,"query":"q","x":"` + long + `"}`, `{"v":1,"query":"q","error":"too_large","error_detail":"long"}`},
+	} {
+		rec := readOne(t, test.line, All)
+		rec.Touch(Parse)
+		var out strings.Builder
+		w := NewWriter(&out)
+		w.Limit = 300
+		if err := errors.Join(w.WriteOrFail(rec, "long"), w.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		got := new(Record)
+		if err := got.Unmarshal([]byte(out.String()), All); err != nil {
+			t.Fatal(err)
+		}
+		want := new(Record)
+		if err := want.Unmarshal([]byte(test.want), All); err != nil {
+			t.Fatal(err)
+		}
+		if got.URL != want.URL || got.Query != want.Query || got.Generation != want.Generation || got.Depth != want.Depth || got.StatusCode != want.StatusCode ||
+			got.Error != want.Error || got.ErrorDetail != want.ErrorDetail || got.Title != want.Title || strings.Contains(out.String(), `"x":1`) != strings.Contains(test.want, `"x":1`) {
+			t.Errorf("got  %s\nwant %s", out.String(), test.want)
+		}
+	}
+}
+
 func TestWriterLimit(t *testing.T) {
 	line := `{"url":"u","body":"` + strings.Repeat("x", 100000) + `"}`
 	touched := strings.Replace(line, `,"body"`, `,"score":1,"body"`, 1)

@@ -74,6 +74,24 @@ func (w *Writer) Write(rec *Record) error {
 	return nil
 }
 
+// WriteOrFail writes rec or, if its line would be too long, a failure in its place, with the error
+// [ErrorTooLarge] and the detail: without body and what was made of it or, if fields that no command knows
+// are too long, with nothing but the address. One record then does not end a crawl.
+func (w *Writer) WriteOrFail(rec *Record, detail string) error {
+	err := w.Write(rec)
+	if errors.Is(err, ErrTooLong) {
+		rec.Drop(Parse | Score | Body)
+		rec.Error, rec.ErrorDetail = ErrorTooLarge, detail
+		rec.Touch(Fetch)
+		err = w.Write(rec)
+	}
+	if errors.Is(err, ErrTooLong) {
+		*rec = Record{V: rec.V, URL: rec.URL, Query: rec.Query, Generation: rec.Generation, Depth: rec.Depth, Error: ErrorTooLarge, ErrorDetail: detail}
+		err = w.Write(rec)
+	}
+	return err
+}
+
 // Flush writes the buffer to the destination.
 func (w *Writer) Flush() error {
 	if w.err != nil || len(w.buf) == 0 {

@@ -266,6 +266,7 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 		r.Limit = int(s.Limit)
 	}
 	w := wire.NewWriter(out)
+	w.Limit = max(w.Limit, r.Limit) // a line that may be read may be written
 
 	if s.Workers <= 1 {
 		err = s.serial(r, w, tally, newWork())
@@ -312,14 +313,7 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 
 // write writes a record or, if its line would exceed the limit, a failure in its place.
 func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
-	err := w.Write(rec)
-	if errors.Is(err, wire.ErrTooLong) {
-		rec.Drop(wire.Parse | wire.Score | wire.Body)
-		rec.Error, rec.ErrorDetail = wire.ErrorTooLarge, s.Name+": the record is longer than a line may be"
-		rec.Touch(wire.Fetch)
-		err = w.Write(rec)
-	}
-	if err != nil {
+	if err := w.WriteOrFail(rec, s.Name+": the record is longer than a line may be"); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	tally.Out++
