@@ -147,6 +147,9 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 	if n := crawl.Unreachable(); n > 0 {
 		log.Warn("the crawl has found relevant pages to which no links lead from the seeds; R lacks them, and recall and nauc can exceed 1", "pages", n, "R", s.R)
 	}
+	if spread := l.judge.Spread(); s.R > 0 && spread < 0.001 {
+		log.Warn("random crawls find nearly as much as a clairvoyant one, so nauc says nothing", "difference", spread)
+	}
 	err = l.writeSummary(s)
 	closeTally(tally, &crawl.Account)
 	return err

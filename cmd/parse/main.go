@@ -168,7 +168,7 @@ With -convert TYPE=COMMAND, a body of that type is the stdin of a shell command,
 stdout is parsed instead: as HTML if it begins with a tag, else as text. The command gets
 nothing else of the page. -convert-time, -convert-memory (on Linux; elsewhere nothing limits
 memory) and -convert-output limit it; at a limit it is killed, and so are processes that it
-leaves behind. -j commands run at a time. If one fails or prints nothing, the page has no
+leaves behind, unless they leave its process group (setsid). -j commands run at a time. If one fails or prints nothing, the page has no
 text, and error_detail says why (error stays empty). Recipes:
 
     -convert 'application/pdf=pdftotext -q - -'

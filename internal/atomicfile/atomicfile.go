@@ -27,6 +27,12 @@ func Write(name string, write func(io.Writer) error) error {
 		}
 		return errors.Join(write(f), f.Close())
 	}
+	return Replace(name, write)
+}
+
+// Replace is like [Write], but also replaces what is not a regular file. It is for the files of a
+// directory that may have an untrusted origin, where a named pipe would be waited for.
+func Replace(name string, write func(io.Writer) error) error {
 	part := fmt.Sprintf("%s.%d-%d.part", name, os.Getpid(), rand.Uint32())
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -108,7 +108,7 @@ func readFile(name string, load func(io.Reader) error) error {
 
 // saveFile replaces a file by the output of save.
 func saveFile(name string, save func(io.Writer) error) error {
-	if err := atomicfile.Write(name, save); err != nil {
+	if err := atomicfile.Replace(name, save); err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -185,6 +186,24 @@ func TestUnreadableStateIsReplaced(t *testing.T) {
 		if _, o = fetch(t, s.URL+"/page", loopback, stateIn(dir)); o.log != "" {
 			t.Errorf("%s, and again: %s", name, o.log)
 		}
+	}
+}
+
+func TestANamedPipeInPlaceOfTheStateIsReplaced(t *testing.T) {
+	if _, err := exec.LookPath("mkfifo"); err != nil {
+		t.Skip("there are no named pipes")
+	}
+	s := newFaultySite()
+	defer s.CloseClientConnections()
+	dir := t.TempDir()
+	if err := exec.Command("mkfifo", filepath.Join(dir, hostsFile), filepath.Join(dir, robotsFile)).Run(); err != nil {
+		t.Skip(err)
+	}
+	if recs, o := fetch(t, s.URL+"/page", loopback, stateIn(dir)); recs[s.URL+"/page"].StatusCode != 200 || strings.Count(o.log, "it is a named pipe") != 2 {
+		t.Error(o.log)
+	}
+	if _, o := fetch(t, s.URL+"/page", loopback, stateIn(dir)); o.log != "" {
+		t.Error(o.log)
 	}
 }
 

@@ -91,6 +91,10 @@ func (j *Judge) Unreachable(order []int32) int {
 	return n
 }
 
+// Spread returns the difference of the AUC of the clairvoyant and of random crawls, of which nAUC is a
+// fraction. If it is small, nAUC depends on chance.
+func (j *Judge) Spread() float64 { return area(j.clairvoyant(), j.R) - area(j.random().Mean, j.R) }
+
 // area returns the mean of recall, given the curve of the number of found pages, and r, the number
 // of pages to be found.
 func area[N int | float64](curve []N, r int) float64 {

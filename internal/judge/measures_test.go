@@ -143,6 +143,9 @@ func TestNoRelevantPages(t *testing.T) {
 func TestNAUCWhereRandomIsClairvoyant(t *testing.T) {
 	w := webOf([][]int32{{1}, {}}, 1)
 	m := judgeOf(t, w, []int32{0}, 2).Measure([]int32{0, 1})
+	if spread := judgeOf(t, w, []int32{0}, 2).Spread(); spread != 0 {
+		t.Errorf("the difference is %g", spread)
+	}
 	if m.NAUC != 0 || m.AUCClairvoyant != 1 {
 		t.Errorf("nAUC %g and AUC/clairvoyant %g, want 0 and 1", m.NAUC, m.AUCClairvoyant)
 	}

@@ -19,6 +19,9 @@ import (
 // maxFile bounds a topic file, in bytes.
 const maxFile = 64 << 20
 
+// maxKeywords limits the keywords of a topic file, because measures keep some kilobytes for each.
+const maxKeywords = 100_000
+
 // Write writes the topic as indented JSON. Its sections are put in order.
 func (t *Topic) Write(w io.Writer) error {
 	t.order()
@@ -150,6 +153,9 @@ func (t *Topic) check() error {
 	}
 	if len(t.Keywords) == 0 {
 		return errors.New("no keywords: every page would have score 0\nhint: topic -query \"words\" makes a topic that has some")
+	}
+	if len(t.Keywords) > maxKeywords {
+		return fmt.Errorf("%d keywords, at most %d are possible", len(t.Keywords), maxKeywords)
 	}
 	seen := make(map[string]string)
 	for i := range t.Keywords {

@@ -546,7 +546,7 @@ func (d *decoder) int(bits int) (int64, error) {
 		return 0, err
 	}
 	if !whole {
-		return 0, fmt.Errorf("%.40s is not a whole number", text)
+		return 0, fmt.Errorf("%.40s is not a whole number without fraction and exponent", text)
 	}
 	n, err := strconv.ParseInt(alias(text), 10, bits)
 	if err != nil {
