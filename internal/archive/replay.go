@@ -320,6 +320,37 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 	}
 }
 
+// Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does not
+// redirect. Unlike [Replay.Fetch] it does not read the page. Its errors are those of Fetch.
+func (r *Replay) Resolve(address string) (url string, err error) {
+	if url, err = weburl.Canonical(address); err != nil {
+		return "", err
+	}
+	seen := map[string]bool{}
+	for {
+		if seen[url] || len(seen) > MaxRedirects {
+			return "", ErrRedirectLoop
+		}
+		seen[url] = true
+		var to string
+		err := r.retry(func() error {
+			captures := r.candidates(url)
+			if len(captures) == 0 {
+				return ErrNotArchived
+			}
+			c := choose(captures)
+			if to = c.Redirect; to == "" {
+				return nil
+			}
+			return r.confirm(c)
+		})
+		if to == "" || err != nil {
+			return url, err
+		}
+		url = to
+	}
+}
+
 // confirm checks that the index describes the record of a capture correctly. If not, it returns
 // errOtherRecord.
 func (r *Replay) confirm(c Capture) error {

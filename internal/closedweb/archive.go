@@ -230,6 +230,14 @@ type captureReader struct {
 
 // read reads what the archives hold for an address.
 func (r *captureReader) read(address string) capture {
+	// Many addresses may redirect to one page: it is read only for its own address.
+	if to, err := r.replay.Resolve(address); err == nil && to != address {
+		at, ok := r.number[to]
+		if !ok {
+			at = judge.None
+		}
+		return capture{page: at}
+	}
 	p, err := r.replay.Fetch(address)
 	if p == nil || p.Response == nil {
 		return capture{page: judge.None}
