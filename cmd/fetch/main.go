@@ -50,7 +50,9 @@
 // Ports on which other services are usual, such as 22, 25 and 6667, are never requested:
 // those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
 // redirects, robots.txt, sitemaps and through a proxy too; the error is blocked_address.
-// -allow-port N allows one of them.
+// -allow-port N allows one of them. Each port of a host is a host of its own for pauses and robots.txt.
+// So that the links of a page cannot make fetch scan ports, at most eight ports of a name are requested
+// besides the default ones and those of -allow-port; loopback has no such limit.
 //
 // A response whose status is not a number of three digits, from 200 to 999, is the error
 // http and is not stored. Statuses above 599 are invalid too, but some sites use them:

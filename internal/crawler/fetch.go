@@ -51,6 +51,7 @@ type counts struct {
 
 // newFetcher returns a fetcher; archives and warc may be nil.
 func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fetcher {
+	o.ports = new(ports)
 	f := &fetcher{
 		Options: o, maxSize: o.MaxBody, archives: archives, warc: warc,
 		decoders: make(chan *archive.Decoder, runtime.GOMAXPROCS(0)), // each decoder retains megabytes
@@ -300,13 +301,16 @@ func (f *fetcher) setError(ctx context.Context, rec *wire.Record, u weburl.URL, 
 	f.setNotBefore(rec, u, time.Time{}, time.Time{})
 }
 
-// countRefused counts rec if err prevented the request. It does not count addresses with a
-// blocked port, because no single flag would allow them all.
+// countRefused counts rec if err prevented the request. It does not count addresses that are refused
+// for their port, because no single flag would allow them all.
 func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	if rec.Error != wire.ErrorBlockedAddress || len(rec.Redirects) > 0 {
 		return
 	}
 	if _, ok := errors.AsType[portError](err); ok {
+		return
+	}
+	if _, ok := errors.AsType[manyPortsError](err); ok {
 		return
 	}
 	if _, ok := errors.AsType[policyError](err); ok {
