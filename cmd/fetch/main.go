@@ -12,7 +12,7 @@
 // # Live
 //
 // Without -archive, fetch requests pages from the web. It obeys robots.txt (RFC 9309),
-// sends one request at a time to each host, and pauses in between: for -delay, for the
+// sends one request at a time to each host, a name and a port, and pauses in between: for -delay, for the
 // host's crawl-delay, or for -slowness times as long as the last request took, whichever
 // is longest; the latter two are limited by -max-delay. After a failure, including 5xx,
 // it sends the host no requests for a while. Hosts take turns; -j limits concurrent requests,

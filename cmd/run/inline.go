@@ -60,6 +60,9 @@ func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (re
 	if ctx.Err() != nil {
 		return remove, context.Cause(ctx)
 	}
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		return remove, fmt.Errorf("making the topic: %w", err)
+	}
 	if err != nil {
 		return remove, filter.Usagef("-topic %q is not a file, and not a query: %s", o.topic, cmp.Or(strings.TrimSpace(messages.String()), err.Error()))
 	}

@@ -733,7 +733,11 @@ func (c *Crawl) openStore() error {
 		if err != nil {
 			return err
 		}
-		c.store, err = frontier.Open(c.Dir.Path("frontier"), frontier.Options{
+		name := c.Dir.Path("frontier")
+		if c.Totals.Generation > 0 && !exists(name) { // somebody has removed it: a new one would lack addresses
+			return fmt.Errorf("the frontier %s is lost\nhint: restore it from a copy of the same time, or begin another run", name)
+		}
+		c.store, err = frontier.Open(name, frontier.Options{
 			Create: true, ExcludeTraps: c.Settings.Traps, Scope: scope, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
 		})
 		return err

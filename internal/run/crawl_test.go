@@ -183,3 +183,15 @@ func FuzzRunFiles(f *testing.F) {
 		_, _ = d.List()
 	})
 }
+
+// A new store would lack what the old one held.
+func TestAFrontierThatIsRemovedIsNotMadeAgain(t *testing.T) {
+	c := &Crawl{Dir: Dir(t.TempDir()), Settings: &Settings{}, Totals: newTotals()}
+	c.Totals.Generation = 2
+	if err := c.openStore(); err == nil || !strings.Contains(err.Error(), c.Dir.Path("frontier")+" is lost") {
+		t.Errorf("got error %v", err)
+	}
+	if exists(c.Dir.Path("frontier")) {
+		t.Error("a store was made")
+	}
+}

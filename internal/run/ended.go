@@ -115,6 +115,9 @@ func (c *Crawl) blame(status int, e ended) error {
 	if worst == 0 {
 		status = max(status, statusFailed)
 		worst = stageStatus(status)
+		if free, err := freeSpace(string(c.Dir)); status == statusDiskFull && err == nil && free < 1<<20 {
+			worst = statusDiskFull // a command could not even note that
+		}
 		words = append(words, fmt.Sprintf("another process of the pipeline ended with status %d", status))
 	}
 	if worst != statusPipe { // the stages that ended with statusPipe are not the cause
