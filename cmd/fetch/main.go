@@ -51,8 +51,9 @@
 // those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
 // redirects, robots.txt, sitemaps and through a proxy too; the error is blocked_address.
 // -allow-port N allows one of them. Each port of a host is a host of its own for pauses and robots.txt.
-// So that the links of a page cannot make fetch scan ports, at most eight ports of a name are requested
-// besides the default ones and those of -allow-port; loopback has no such limit.
+// So that the links of a page cannot make fetch scan ports, one run of fetch (of a crawl without -steady: one
+// generation) requests at most eight ports of a name besides the default ones and those of -allow-port.
+// Loopback has no such limit.
 //
 // A response whose status is not a number of three digits, from 200 to 999, is the error
 // http and is not stored. Statuses above 599 are invalid too, but some sites use them:

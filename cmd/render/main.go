@@ -55,7 +55,8 @@
 // Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
 // data are requested without asking robots.txt again, also from other hosts, and without pauses. A page
 // chooses whom its scripts ask, so each host gets at most -host-rate requests per second of all pages
-// together, after a burst of 30.
+// together, after a burst of 30. A request that would have to wait longer than its page may take is
+// refused, and counted in the last line on stderr (over_host_rate).
 //
 // The main document is not replaced. If a script or a meta element navigates to another address,
 // this is not followed: render appends a meta refresh with the address to the document, and
@@ -183,7 +184,8 @@ type command struct {
 	fail  context.CancelCauseFunc // of ctx
 	first atomic.Pointer[browser.Browser]
 
-	rendered, failed, incomplete, overBudget atomic.Int64
+	rendered, failed, incomplete, overBudget atomic.Int64 // pages
+	overPace                                 atomic.Int64 // requests
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
@@ -322,9 +324,20 @@ func (c *command) loader() (browser.Loader, func() error, error) {
 		return got, err
 	}
 	if c.HostRate > 0 {
-		live = browser.Paced(live, c.HostRate)
+		live = c.counted(browser.Paced(live, c.HostRate))
 	}
 	return live, crawl.Close, nil
+}
+
+// counted counts the requests that -host-rate prevents.
+func (c *command) counted(load browser.Loader) browser.Loader {
+	return func(ctx context.Context, r *browser.Request) (*browser.Response, error) {
+		got, err := load(ctx, r)
+		if errors.Is(err, browser.ErrPace) {
+			c.overPace.Add(1)
+		}
+		return got, err
+	}
 }
 
 // fatal reports whether err concerns all pages.
@@ -367,7 +380,7 @@ func (c *command) notes() []slog.Attr {
 	for _, n := range []struct {
 		name  string
 		count *atomic.Int64
-	}{{"not_rendered", &c.failed}, {"truncated", &c.incomplete}, {"limited_requests", &c.overBudget}} {
+	}{{"not_rendered", &c.failed}, {"truncated", &c.incomplete}, {"limited_requests", &c.overBudget}, {"over_host_rate", &c.overPace}} {
 		if got := n.count.Load(); got > 0 {
 			notes = append(notes, slog.Int64(n.name, got))
 		}

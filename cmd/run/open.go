@@ -105,6 +105,7 @@ interrupted. `
 type opening struct {
 	dir, topic, seeds string
 	words             string // that the topic was made from; "" if it was given as a file
+	proxyLogin        bool   // -proxy has a user name
 	prior             string
 	off               []string // switches of fetch that are switched off
 	s                 run.Settings
@@ -190,7 +191,11 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
 	for _, name := range fetchFlags {
 		fs.Func(name, "see fetch -h", func(v string) (err error) {
-			if name == "cookies" || name == "headers" || name == "proxy" && !strings.Contains(v, "://") { // files
+			switch {
+			case name == "proxy" && strings.Contains(v, "@"):
+				o.proxyLogin = true // an error of this function would quote the password
+				return nil
+			case name == "cookies", name == "headers", name == "proxy" && v != "" && !strings.Contains(v, "://"): // files
 				v, err = filepath.Abs(v)
 			}
 			o.s.Live = append(o.s.Live, "-"+name+"="+v)
@@ -256,10 +261,8 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	if _, err := scope.Parse(s.Scope); err != nil { // too many rules
 		return nil, filter.Usagef("the scope: %v", err)
 	}
-	for _, flag := range s.Live {
-		if proxy, ok := strings.CutPrefix(flag, "-proxy="); ok && strings.Contains(proxy, "@") && strings.Contains(proxy, "://") {
-			return nil, filter.Usagef("-proxy: the user name and password would be stored in %s and shown in its report\nhint: write the URL of the proxy to a file, and give -proxy FILE", o.dir)
-		}
+	if o.proxyLogin {
+		return nil, filter.Usagef("-proxy: the user name and password would be stored in %s and shown in its report\nhint: write the URL of the proxy to a file, and give -proxy FILE", o.dir)
 	}
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]

@@ -38,7 +38,7 @@ func newList(c *command) func() error {
 		l.filter.MIME = append(l.filter.MIME, types...)
 		return err
 	})
-	c.flags.StringVar(&l.filter.Prefix, "url", "", "only URLs with this `prefix`, as https://example.com/a, or as the SURT com,example)/a")
+	c.flags.StringVar(&l.filter.Prefix, "url", "", "only URLs with this prefix: a `URL`, as https://example.com/a, or a SURT, as com,example)/a")
 	return l.run
 }
 

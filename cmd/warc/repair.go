@@ -89,7 +89,7 @@ func (r *repair) inPlace(ctx context.Context) (failed error) {
 		case errors.Is(err, lock.ErrHeld):
 			r.tally.Skipped["in_use"]++
 			r.log.Warn("left alone what is being written", "archive", path)
-		case err != nil && (ctx.Err() != nil || r.writeErr != nil):
+		case err != nil && (ctx.Err() != nil || r.writeErr != nil || filter.ExitStatus(err) == filter.StatusDiskFull):
 			return err
 		case err != nil:
 			failed = cmp.Or(failed, err)

@@ -198,6 +198,18 @@ func TestAnIndexThatIsNotSortedIsBuiltAgain(t *testing.T) {
 	}
 }
 
+// A zone may put the year of a date out of the range of four digits.
+func TestAnIndexWithAnOddYearIsNotDamaged(t *testing.T) {
+	for _, date := range []string{"9999-12-31T23:59:59-05:00", "0000-01-01T00:00:00+05:00"} {
+		name := archiveOf(t, t.TempDir(), "a.warc", capture("http://a/1", date, 200, "", "hello"))
+		for range 2 {
+			if page, err := replay(t, name).Fetch("http://a/1"); err != nil || string(page.Body) != "hello" {
+				t.Errorf("%s: %v", date, err)
+			}
+		}
+	}
+}
+
 // A line that no search finds is never compared with the archive.
 func TestALineThatIsNoneIsNoticed(t *testing.T) {
 	for what, change := range map[string]struct{ old, new string }{

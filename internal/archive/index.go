@@ -294,7 +294,8 @@ func (x *Index) isWhole() (ok bool) {
 func beginsLine(line []byte) bool {
 	_, rest, _ := bytes.Cut(line, []byte(" "))
 	timestamp, object, _ := bytes.Cut(rest, []byte(" "))
-	return len(timestamp) == len(timestampLayout) && bytes.HasPrefix(object, []byte(`{"url":"`))
+	// A year before 0 or after 9999, by a zone, makes a timestamp longer.
+	return len(timestamp) >= len(timestampLayout) && bytes.HasPrefix(object, []byte(`{"url":"`))
 }
 
 // recoverFault turns faults in memory that is mapped from a truncated file into panics. Without it such

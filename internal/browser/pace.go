@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"sync"
 
@@ -11,6 +13,9 @@ import (
 // burst is the number of requests that a host that was not asked for some time gets without a wait: more
 // than the scripts and data of most pages.
 const burst = 30
+
+// ErrPace is wrapped by the error of a request that would have to wait longer than its page may take.
+var ErrPace = errors.New("the host has got too many requests")
 
 // Paced returns a [Loader] that limits the requests to each host, of all pages together, to perSecond
 // in the long run. Pages choose whom their scripts ask, and could otherwise flood a host that has
@@ -23,7 +28,7 @@ func Paced(load Loader, perSecond float64) Loader {
 			return nil, err
 		}
 		if err := p.of(u.Host).Wait(ctx); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrPace, err)
 		}
 		return load(ctx, r)
 	}

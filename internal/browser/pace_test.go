@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -38,8 +39,8 @@ func TestRequestsToAHostHaveAPace(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := load(ctx, &Request{URL: "http://victim.test/"}); err == nil {
-			t.Error("a request did not wait, or did not end with its page")
+		if _, err := load(ctx, &Request{URL: "http://victim.test/"}); !errors.Is(err, ErrPace) {
+			t.Error("a request did not wait, or did not end with its page:", err)
 		}
 	})
 }

@@ -130,6 +130,9 @@ const maxProxy = 64 << 10
 func ParseProxy(s string) (*url.URL, error) {
 	if !strings.Contains(s, "://") {
 		b, err := atomicfile.ReadFile(s, maxProxy)
+		if err != nil && strings.Contains(s, "@") {
+			return nil, errors.New("-proxy is not the URL of a proxy: it does not begin with http:// or another scheme\nhint: http, https, socks5 or socks5h")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("-proxy is not the URL of a proxy, and not a file that holds one: %w\nhint: -proxy socks5h://127.0.0.1:9050", err)
 		}
@@ -403,7 +406,7 @@ func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stat
 	background.Wait()
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {
 		// %v hides the network error: callers could mistake it for a broken pipe of stdout.
-		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)
+		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, or -proxy FILE if its URL has user:password@ before the host", err)
 	}
 	saveErr := c.fetcher.saveState(time.Now())
 	if saveErr == nil {

@@ -4,6 +4,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -50,7 +51,7 @@ func (d Dir) BecomeLoop(lock, log *os.File, script string) error {
 		return err
 	}
 	if err := makeFIFO(name); err != nil {
-		return cannotWrite(d, err)
+		return fmt.Errorf("making a named pipe in %s: %w\nhint: crawl needs one; choose a -run on another file system", d, err)
 	}
 	return Become(lock, log, "bash", script, "-opened", string(d))
 }

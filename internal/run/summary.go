@@ -151,11 +151,11 @@ func (t *Totals) add(s *Summary) {
 	t.Relevant += s.Relevant
 	t.NeedsBrowser += s.NeedsBrowser
 	t.Seconds += float64(s.Seconds)
-	for word, n := range s.Errors {
-		t.Errors[kind(t.Errors, word)] += n
+	for _, word := range slices.Sorted(maps.Keys(s.Errors)) {
+		t.Errors[kind(t.Errors, word)] += s.Errors[word]
 	}
-	for word, y := range s.Operators {
-		operator := kind(t.Operators, word)
+	for _, word := range slices.Sorted(maps.Keys(s.Operators)) {
+		y, operator := s.Operators[word], kind(t.Operators, word)
 		sum := t.Operators[operator]
 		t.Operators[operator] = Yield{sum.Cost + y.Cost, sum.Relevant + y.Relevant}
 	}

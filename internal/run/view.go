@@ -206,7 +206,7 @@ func (t *Totals) byOperator() string {
 var outcomes = map[string]string{
 	"not_archived":     "that the archives do not hold",
 	"robots":           "that robots.txt forbids",
-	"blocked_address":  "at a private address (-allow-private permits these) or a port of another service (-allow-port)",
+	"blocked_address":  "at a private address (-allow-private permits these) or a port of another service (-allow-port), or at too many ports of a host",
 	"bad_url":          "that cannot be requested",
 	"budget":           "for which there was no time (-deadline)",
 	"dns":              "whose host is unknown",

@@ -490,6 +490,7 @@ func TestWriteOrFailLosesNoRecord(t *testing.T) {
 		{start + `,"title":"t","x":1}`, start + `,"title":"t","x":1}`},
 		{start + `,"text":"` + long + `","x":1}`, start + `,"content_length":0,"fetch_ms":0,"error":"too_large","error_detail":"long","x":1}`},
 		{start + `,"x":"` + long + `"}`, `{"v":1,"url":"http://a/","generation":2,"depth":3,"error":"too_large","error_detail":"long"}`},
+		{`{"v":1,"url":"http://a/` + strings.Repeat("ä", maxURL) + `","operator":"o"}`, `{"v":1,"url":"http://a/` + strings.Repeat("ä", (maxURL-8)/2) + `","operator":"o","error":"too_large","error_detail":"long"}`},
 		{`{"v":1,"query":"q","x":"` + long + `"}`, `{"v":1,"query":"q","error":"too_large","error_detail":"long"}`},
 	} {
 		rec := readOne(t, test.line, All)
@@ -497,6 +498,9 @@ func TestWriteOrFailLosesNoRecord(t *testing.T) {
 		var out strings.Builder
 		w := NewWriter(&out)
 		w.Limit = 300
+		if len(test.line) > maxURL {
+			w.Limit = maxURL + 300
+		}
 		if err := errors.Join(w.WriteOrFail(rec, "long"), w.Flush()); err != nil {
 			t.Fatal(err)
 		}
@@ -509,7 +513,7 @@ func TestWriteOrFailLosesNoRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.URL != want.URL || got.Query != want.Query || got.Generation != want.Generation || got.Depth != want.Depth || got.StatusCode != want.StatusCode ||
-			got.Error != want.Error || got.ErrorDetail != want.ErrorDetail || got.Title != want.Title || strings.Contains(out.String(), `"x":1`) != strings.Contains(test.want, `"x":1`) {
+			got.Operator != want.Operator || got.Error != want.Error || got.ErrorDetail != want.ErrorDetail || got.Title != want.Title || strings.Contains(out.String(), `"x":1`) != strings.Contains(test.want, `"x":1`) {
 			t.Errorf("got  %s\nwant %s", out.String(), test.want)
 		}
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"io"
+	"strings"
 )
 
 const (
@@ -75,8 +76,9 @@ func (w *Writer) Write(rec *Record) error {
 }
 
 // WriteOrFail writes rec or, if its line would be too long, a failure in its place, with the error
-// [ErrorTooLarge] and the detail: without body and what was made of it or, if fields that no command knows
-// are too long, with nothing but the address. One record then does not end a crawl.
+// [ErrorTooLarge] and the detail: without body and what was made of it or, if other fields are too long,
+// with nothing but the address, which is cut if it is longer than a URL may be. One record then does not
+// end a crawl.
 func (w *Writer) WriteOrFail(rec *Record, detail string) error {
 	err := w.Write(rec)
 	if errors.Is(err, ErrTooLong) {
@@ -86,11 +88,14 @@ func (w *Writer) WriteOrFail(rec *Record, detail string) error {
 		err = w.Write(rec)
 	}
 	if errors.Is(err, ErrTooLong) {
-		*rec = Record{V: rec.V, URL: rec.URL, Query: rec.Query, Generation: rec.Generation, Depth: rec.Depth, Error: ErrorTooLarge, ErrorDetail: detail}
+		*rec = Record{V: rec.V, URL: cut(rec.URL), Query: cut(rec.Query), Generation: rec.Generation, Depth: rec.Depth, Operator: cut(rec.Operator), Niche: cut(rec.Niche), Error: ErrorTooLarge, ErrorDetail: detail}
 		err = w.Write(rec)
 	}
 	return err
 }
+
+// cut returns at most maxURL + 1 bytes of s: too many for a URL.
+func cut(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxURL+1)], "") }
 
 // Flush writes the buffer to the destination.
 func (w *Writer) Flush() error {

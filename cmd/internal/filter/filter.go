@@ -276,7 +276,7 @@ func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 const maxWorkers = 10_000
 
 // checkValues returns an error if the name of a file, directory or prefix is empty, as with a variable
-// of the shell that is not set, or if -j is too high. A flag with a default may be empty: there is then
+// of the shell that is not set, or if -j is too high. -cache and flags with a default may be empty: then there is
 // no such file.
 func checkValues(fs *flag.FlagSet) (err error) {
 	fs.Visit(func(f *flag.Flag) {
@@ -287,7 +287,7 @@ func checkValues(fs *flag.FlagSet) (err error) {
 		}
 		switch value := getter.Get().(type) {
 		case string:
-			if value == "" && f.DefValue == "" && (kind == "file" || kind == "directory" || kind == "prefix") {
+			if value == "" && f.DefValue == "" && f.Name != "cache" && (kind == "file" || kind == "directory" || kind == "prefix") {
 				err = Usagef("-%s is empty, and should be the name of a %s\nhint: leave the flag out, or is a variable not set?", f.Name, kind)
 			}
 		case int:

@@ -597,14 +597,15 @@ func TestEmptyNamesOfFilesAndTooManyWorkersAreMisuse(t *testing.T) {
 	}{
 		{[]string{"-out", ""}, "-out is empty, and should be the name of a file"},
 		{[]string{"-j", "1000000000"}, "-j 1000000000: at most 10000"},
-		{[]string{"-out", "x", "-j", "10000", "-words", "", "-cache", ""}, ""},
+		{[]string{"-out", "x", "-j", "10000", "-words", "", "-cache", "", "-temp", ""}, ""},
 		{nil, ""},
 	} {
 		fs := flag.NewFlagSet("test", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
 		fs.String("out", "", "write to this `file`")
 		fs.String("words", "", "these `words`")
-		fs.String("cache", "/there", "`directory` of caches")
+		fs.String("cache", "", "`directory` of caches")
+		fs.String("temp", "/there", "`directory` of temporary files")
 		fs.Int("j", 1, "`n` workers")
 		err := Parse(fs, test.args)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || ExitStatus(err) != StatusMisuse) {

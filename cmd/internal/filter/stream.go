@@ -266,7 +266,6 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 		r.Limit = int(s.Limit)
 	}
 	w := wire.NewWriter(out)
-	w.Limit = max(w.Limit, r.Limit) // a line that may be read may be written
 
 	if s.Workers <= 1 {
 		err = s.serial(r, w, tally, newWork())
