@@ -83,8 +83,8 @@
 //	fetched cost    cost of the whole crawl (two names of the same number)
 //	queries free    numbers of queries, and of free records
 //	harvest         relevant pages per unit of cost, up to T
-//	recall          relevant pages found up to T, divided by R: more than 1 if the crawl found
-//	                pages to which no links lead from the seeds, of which judge warns
+//	recall          relevant pages found up to T, divided by R: may exceed 1 if the crawl found
+//	                pages that cannot be reached by links from the seeds (judge warns)
 //	auc             area under recall: its mean over the costs 1 to T
 //	auc_random      auc of random crawls
 //	nauc            (auc − auc_random) / (auc of a clairvoyant crawler − auc_random)

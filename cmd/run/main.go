@@ -182,8 +182,8 @@ func (c *command) keep() error {
 	return errors.Join(err, crawl.Dir.NoteEnd("keep", filter.ExitStatus(err), kept.String()))
 }
 
-// whileParent returns a context that ends soon after the process that has started this one: nobody will
-// use the output, so the stages before this one are to end too, which they do when they write to it.
+// whileParent returns a context that ends within a second after the parent process pid has ended. Nobody
+// uses the output then. The stages before this one end when they write to it.
 func whileParent(pid int) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {

@@ -41,7 +41,7 @@ func (o *OrderReader) Read(r *wire.Reader) (order []int32, err error) {
 		p := account.Pay(&rec, id)
 		page := judge.None
 		if _, decided := p.Verdict(); !decided {
-			key := id.digest() // the addresses of strangers have any length
+			key := id.digest() // an address can be very long
 			page = o.numbers.Of(string(key[:]))
 			if o.OnlyRelevant {
 				line.Reset()

@@ -91,8 +91,8 @@ func (j *Judge) Unreachable(order []int32) int {
 	return n
 }
 
-// Spread returns the difference of the AUC of the clairvoyant and of random crawls, of which nAUC is a
-// fraction. If it is small, nAUC depends on chance.
+// Spread returns the AUC of the clairvoyant crawl minus that of random crawls: the denominator of nAUC. If
+// it is small, nAUC depends on chance.
 func (j *Judge) Spread() float64 { return area(j.clairvoyant(), j.R) - area(j.random().Mean, j.R) }
 
 // area returns the mean of recall, given the curve of the number of found pages, and r, the number

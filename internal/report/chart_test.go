@@ -266,7 +266,7 @@ func TestGaugeBelowZero(t *testing.T) {
 	var _ template.HTML = gauge(math.NaN(), "", "")
 }
 
-// The results may come from strangers.
+// A file of results may contain any characters.
 func TestNamesOfAComparisonAreCleaned(t *testing.T) {
 	const odd = "a\x1b[31m\u202e\x07b\u2028"
 	given := Comparison{Name: odd, Reference: odd, Measure: "nauc", Tracks: []Track{{Name: odd, Units: 1, Topics: []string{odd}, Strategies: []Strategy{{Name: odd, Units: 1, Topics: []float64{1}}}}}}

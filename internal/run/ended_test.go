@@ -20,7 +20,7 @@ func TestBlame(t *testing.T) {
 		{"all were cut off", stepEvolve, 141, ended{"evolve": {statusPipe, ""}}, 141, "evolve: evolve ended with status 141\n"},
 		{"two", stepVisit, 7, ended{"parse": {7, ""}, "score": {statusFailed, "read 3 records and wrote 2"}}, 7, "parse ended with status 7, score read 3 records and wrote 2\n"},
 		{"the disk is full", stepVisit, 3, ended{"fetch": {1, ""}, "keep": {statusDiskFull, "12"}}, 3, "fetch ended with status 1, keep ended with status 3\n"},
-		{"nobody noted that a disk is full, and this one is not", stepSteady, 3, ended{}, 1, "another process of the pipeline ended with status 3\n"},
+		{"status 3 although the disk of the run is not full", stepSteady, 3, ended{}, 1, "another process of the pipeline ended with status 3\n"},
 		{"one was killed", stepVisit, 137, ended{"fetch": {}, "score": {}}, 137, "score: parse was killed, or could not be started (status 137)\n"},
 		{"nobody noted a failure", stepVisit, 5, ended{"fetch": {}, "parse": {}, "score": {}}, 5, "score: another process of the pipeline ended with status 5\n"},
 		{"nobody noted a failure, with the status of a crawl that is over", stepVisit, 4, ended{}, 1, "score: another process of the pipeline ended with status 4\n"},
