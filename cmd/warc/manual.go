@@ -89,10 +89,7 @@
 // Verify and repair compare identifiers with the first million only. Repair and pack need
 // temporary space beside their output, for the largest decompressed gzip member, or for
 // archives that must be recompressed. Repair does not accept ARC and WACZ files, and skips
-// those in a directory. In a file that is not compressed, the other commands look for the next
-// record at the beginning of a line, so a stray byte between two records costs the second one
-// until the file is repaired. Finding a page takes time in proportion to the captures of its
-// address. A command whose stdout is closed (>&-) ends with status 0.
+// those in a directory. A command whose stdout is closed (>&-) ends with status 0.
 package main
 
 // manual is printed by warc -h.

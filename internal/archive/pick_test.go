@@ -1,8 +1,10 @@
 package archive
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestPick(t *testing.T) {
@@ -38,6 +40,59 @@ func TestPick(t *testing.T) {
 		for _, url := range []string{"http://a/", "http://a/moved"} {
 			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
 				t.Errorf("%s of %s: %s, %v, want %s", p, url, page.Body, err, want)
+			}
+		}
+	}
+}
+
+// TestManyCaptures fetches pages with so many captures that the captures are kept.
+func TestManyCaptures(t *testing.T) {
+	dir := t.TempDir()
+	write := func(body string) {
+		var all []string
+		for i := range 3 * longList {
+			date := time.Date(2020, 1, 1, 0, i, 0, 0, time.UTC).Format(time.RFC3339)
+			all = append(all, capture("http://a/", date, 200, "", fmt.Sprint(body, i)), capture("http://a/b", date, 302, "http://a/", ""))
+		}
+		archiveOf(t, dir, "a.warc.gz", all...)
+	}
+	write("page ")
+	for pick, want := range map[string]string{"newest": "page 191", "first": "page 0", "202001010115": "page 75"} {
+		p, err := ParsePick(pick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, url := range []string{"http://a/", "http://a/b", "http://a/", "http://a/b"} {
+			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
+				t.Errorf("%s of %s: %s, %v, want %s", pick, url, page.Body, err, want)
+			}
+		}
+		if len(r.long.lists) != 2 || r.long.kept != 6*longList {
+			t.Errorf("%s: %d captures in %d lists are kept", pick, r.long.kept, len(r.long.lists))
+		}
+		for i := range maxKept/longList + 1 { // other URLs
+			r.long.get(listKey{url: fmt.Sprint(i)}, func() []Capture { return make([]Capture, longList) })
+		}
+		if r.long.kept > maxKept {
+			t.Errorf("%d captures are kept", r.long.kept)
+		}
+	}
+
+	r := replay(t, dir)
+	for _, body := range []string{"page ", ""} { // the file must not grow
+		write(body)
+		for range 2 {
+			page, err := r.Fetch("http://a/b")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(page.Body) != body+"191" {
+				t.Fatalf("the archive was changed to %q: %s, %v", body, page.Body, err)
 			}
 		}
 	}

@@ -386,8 +386,10 @@ func (g *segment) finish() (end int64, err error) {
 	return end, g.file.finished
 }
 
-// versionLen is the length of a version.
-const versionLen = len("WARC/1.1")
+const (
+	versionLen  = len("WARC/1.1")
+	appendedLen = len("WARC/1.1\r\nContent-") // enough bytes for isAppended
+)
 
 // peek returns n bytes at an offset, or fewer at the end of the segment. The bytes are valid until
 // the next call.
@@ -412,10 +414,9 @@ func (g *segment) view(off int64, n int) []byte {
 // within a line if a field of a record follows; this occurs if a record was appended to a file that
 // ended in a truncated record.
 func (g *segment) boundary(from int64) (int64, error) {
-	const enough = len("WARC/1.1\r\nContent-")
 	lineStart := from == 0 || string(g.peek(from-1, 1)) == "\n" // at the beginning of b
 	for at := from; at < g.size; {
-		b := g.view(at, enough)
+		b := g.view(at, appendedLen)
 		if len(b) == 0 {
 			return 0, io.ErrUnexpectedEOF
 		}
@@ -423,7 +424,7 @@ func (g *segment) boundary(from int64) (int64, error) {
 		switch {
 		case i < 0:
 			i = max(len(b)-len("WARC/")+1, 1)
-		case i > 0 && len(b)-i < enough && at+int64(len(b)) < g.size:
+		case i > 0 && len(b)-i < appendedLen && at+int64(len(b)) < g.size:
 			// Test again when the whole line is in the window.
 		case isVersion(b[i:]) && (i == 0 && lineStart || i > 0 && b[i-1] == '\n' || isAppended(b[i:])):
 			return at + int64(i), nil

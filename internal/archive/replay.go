@@ -58,6 +58,7 @@ type Replay struct {
 	archives []*archived
 	scratch  sync.Pool // of *scratch
 	records  func() *records
+	long     longLists
 }
 
 // archived is an archive of a Replay.
@@ -214,7 +215,7 @@ func (r *Replay) Has(url string) bool {
 func (r *Replay) Lookup(url string) []Capture {
 	var all []Capture
 	r.retry(func() error {
-		all = r.candidates(url)
+		all = slices.Clone(r.candidates(url))
 		for _, c := range all {
 			if err := r.confirm(c); errors.Is(err, errOtherRecord) {
 				return err
@@ -225,17 +226,34 @@ func (r *Replay) Lookup(url string) []Capture {
 	return all
 }
 
-// candidates is like Lookup, but without the comparison.
+// candidates is like Lookup, but without the comparison. Callers must not change the result.
 func (r *Replay) candidates(url string) []Capture {
-	return slices.DeleteFunc(r.lookup(url, r.pick), func(c Capture) bool {
+	all := r.lookup(url, r.pick)
+	other := func(c Capture) bool {
 		a := r.archives[c.archive]
 		return a.inner != "" && a.sources[c.source].name != a.inner
-	})
+	}
+	if slices.ContainsFunc(all, other) {
+		all = slices.DeleteFunc(slices.Clone(all), other)
+	}
+	return all
 }
 
 // lookup returns the captures of a canonical URL in the order of pick. If only one file of a WACZ is
-// used, captures in its other files are included, because they may be originals of revisits.
+// used, captures in its other files are included, because they may be originals of revisits. Callers
+// must not change the result.
 func (r *Replay) lookup(url string, pick Pick) []Capture {
+	key := listKey{url: url, pick: pick}
+	for _, a := range r.archives {
+		if a.rebuilt.Load() != nil {
+			key.rebuilt++
+		}
+	}
+	return r.long.get(key, func() []Capture { return r.find(url, pick) })
+}
+
+// find is lookup by reading the indexes.
+func (r *Replay) find(url string, pick Pick) []Capture {
 	var all []Capture
 	for i, a := range r.archives {
 		n := len(all)

@@ -98,13 +98,14 @@ func (s *Selection) redirect(url string, t time.Time) error {
 	if err != nil {
 		return nil
 	}
-	c, ok := s.replay.confirmed(func() (Capture, bool) {
-		for _, c := range s.replay.lookup(url, Pick{text: "nearest", from: t, to: t}) {
-			if c.Redirect != "" {
-				return c, true
+	near := Pick{from: t, to: t}
+	c, ok := s.replay.confirmed(func() (nearest Capture, ok bool) {
+		for _, c := range s.replay.lookup(url, Pick{}) {
+			if c.Redirect != "" && (!ok || near.distance(c) < near.distance(nearest)) {
+				nearest, ok = c, true
 			}
 		}
-		return Capture{}, false
+		return nearest, ok
 	})
 	if !ok {
 		return nil

@@ -287,6 +287,10 @@ func (r *Reader) all() iter.Seq2[*Record, error] {
 
 // scan moves to the next line that begins a record, or to the end of the member.
 func (r *Reader) scan() {
+	if r.m.dialect == warc {
+		r.scanVersions()
+		return
+	}
 	for {
 		if found, _ := r.begins(); found {
 			return
@@ -299,6 +303,29 @@ func (r *Reader) scan() {
 			if err != bufio.ErrBufferFull {
 				return
 			}
+		}
+	}
+}
+
+// scanVersions is scan for WARC files. As in [Repair], the version of a record may be within a line if
+// a field follows, so that stray bytes between two records do not cost the second one.
+func (r *Reader) scanVersions() {
+	for before := byte('\n'); ; {
+		b, _ := r.out.Peek(appendedLen)
+		if len(b) == 0 || isVersion(b) && (before == '\n' || isAppended(b)) {
+			return
+		}
+		before = b[0]
+		r.out.Discard(1)
+		skipped, err := r.out.ReadSlice('W')
+		if err == nil {
+			r.out.UnreadByte()
+			skipped = skipped[:len(skipped)-1]
+		} else if err != bufio.ErrBufferFull {
+			return
+		}
+		if n := len(skipped); n > 0 {
+			before = skipped[n-1]
 		}
 	}
 }

@@ -276,6 +276,25 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// TestStrayBytesCostNoRecord puts bytes between records. A version within a line begins a record only if a
+// field follows.
+func TestStrayBytesCostNoRecord(t *testing.T) {
+	long := strings.Repeat("x", 2*bufferSize)
+	for _, stray := range []string{
+		"x", "W", "WARC/", "WARC/1.1", "\nx", "x\r\n", "WARC/1.1\r\nx\r\n", "xWARC/1.1\r\n\r\nW", long, "W" + long + "WARC/1.1 x\r\nW",
+	} {
+		if got := journal(t, strings.NewReader(good("a")+stray+good("b")+good("c"))); strings.ReplaceAll(got, " !", "") != "a b c" || !strings.Contains(got, "!") {
+			t.Errorf("%.20q: %s", stray, got)
+		}
+	}
+	for n := range 40 { // the version is at the end of what is buffered
+		stray := strings.Repeat("x", bufferSize-len(good("a"))-n)
+		if got := journal(t, strings.NewReader(good("a")+stray+good("b"))); got != "a ! b" {
+			t.Errorf("%d bytes: %s", len(stray), got)
+		}
+	}
+}
+
 func TestHeaderLimit(t *testing.T) {
 	for name, in := range map[string]string{
 		"one line":   good("a") + "WARC/1.1\r\nX: " + strings.Repeat("x", 3<<20) + "\r\n\r\n" + good("b"),
