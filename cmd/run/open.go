@@ -50,7 +50,7 @@ The live web; captures are written to DIR/warc:
   -deadline D       maximum time for one generation (default 10m)
   -archive-first    with -archive: request from the web what the archives do not hold
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
-  -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
+  -address-rate -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
   -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
   -warc-level -warc-dedup -warc-done -cookies -headers
   With many hosts, crawls with -fair host -steady are the fastest.
@@ -143,7 +143,7 @@ const endless = 1_000_000_000
 
 // fetchFlags are the flags of fetch that crawl passes on, with and without a value.
 var (
-	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup warc-done cookies headers")
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate address-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup warc-done cookies headers")
 	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
 )
 

@@ -3,13 +3,10 @@ package browser
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 func TestRequestsToAHostHaveAPace(t *testing.T) {
@@ -41,24 +38,6 @@ func TestRequestsToAHostHaveAPace(t *testing.T) {
 		defer cancel()
 		if _, err := load(ctx, &Request{URL: "http://victim.test/"}); !errors.Is(err, ErrPace) {
 			t.Error("a request did not wait, or did not end with its page:", err)
-		}
-	})
-}
-
-func TestHostsThatAreNotAskedAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := pace{perSecond: 10, hosts: map[string]*rate.Limiter{}}
-		busy := p.of("busy.test")
-		for i := range 100_000 {
-			time.Sleep(time.Millisecond)
-			busy.Allow()
-			p.of(fmt.Sprint(i, ".test")).Allow()
-			if len(p.hosts) > 2000 {
-				t.Fatalf("%d hosts are held", len(p.hosts))
-			}
-		}
-		if p.of("busy.test") != busy {
-			t.Error("a host that is asked was forgotten")
 		}
 	})
 }

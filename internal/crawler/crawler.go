@@ -29,6 +29,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/atomicfile"
+	"spoor/internal/pace"
 	"spoor/internal/partition"
 	"spoor/internal/polite"
 	"spoor/internal/scope"
@@ -48,6 +49,7 @@ type Options struct {
 	Delay, MaxDelay time.Duration
 	Slowness        float64  // 0: the pause does not depend on the duration of the last request
 	Rate, HostRate  float64  // requests per second; 0 means unlimited
+	AddressRate     float64  // requests per second to each public IP address of all hosts; 0 means unlimited
 	Seed            uint64   // random seed for the jitter of back-offs
 	AllowPrivate    bool     // connect to addresses that are not on the public internet
 	AllowPorts      []uint16 // ports that are requested although [polite.BlockedPort] blocks them
@@ -109,7 +111,8 @@ type Options struct {
 	// from several goroutines.
 	Warn func(msg string, keysAndValues ...any)
 
-	ports *ports // set by newFetcher
+	ports     *ports                 // set by newFetcher
+	addresses *pace.Pace[netip.Addr] // set by newFetcher; nil without AddressRate
 }
 
 // AllowPort adds a port to AllowPorts.

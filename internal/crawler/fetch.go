@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/pace"
 	"spoor/internal/polite"
 	"spoor/internal/robots"
 	"spoor/internal/sitemap"
@@ -52,6 +54,9 @@ type counts struct {
 // newFetcher returns a fetcher; archives and warc may be nil.
 func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fetcher {
 	o.ports = new(ports)
+	if o.AddressRate > 0 {
+		o.addresses = pace.New[netip.Addr](o.AddressRate, addressBurst)
+	}
 	f := &fetcher{
 		Options: o, maxSize: o.MaxBody, archives: archives, warc: warc,
 		decoders: make(chan *archive.Decoder, runtime.GOMAXPROCS(0)), // each decoder retains megabytes

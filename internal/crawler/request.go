@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"runtime"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 )
 
 const (
+	addressBurst = 10 // requests to an IP address that was not asked for some time, without a wait
+
 	acceptTypes = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 
 	// acceptCodings are the content codings that every replayer of archives can decode.
@@ -194,6 +197,9 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := f.checkTarget(req.URL.Hostname(), req.URL.Port()); err != nil {
 		return nil, err
 	}
+	if err := f.awaitAddresses(ctx, req.URL); err != nil {
+		return nil, err
+	}
 	s := ctx.Value(slotKey{}).(*slot)
 	if err := s.acquire(ctx); err != nil {
 		return nil, err
@@ -210,6 +216,25 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		err = &polite.BlamelessError{Err: err, Asked: !proxy.Down}
 	}
 	return resp, err
+}
+
+// awaitAddresses waits until each public IP address of a host may get a further request, whatever the
+// names that it has: otherwise somebody's wildcard in DNS could direct a flood of requests at it.
+func (f *fetcher) awaitAddresses(ctx context.Context, u *url.URL) error {
+	if f.addresses == nil {
+		return nil
+	}
+	addrs, _ := f.web.Addresses(ctx, u) // if this fails, the request will
+	for _, a := range addrs {
+		if !polite.Public(a) {
+			continue
+		}
+		if err := f.addresses.Wait(ctx, a); err != nil {
+			<-ctx.Done() // at its deadline, if that is before the turn of the request
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 // robotsTransport fetches robots.txt in the same way as pages, and stores the exchange.

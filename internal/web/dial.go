@@ -185,6 +185,19 @@ func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, max(time.Until(end)/time.Duration(n), minShare))
 }
 
+// Addresses returns the IP addresses to which a request for u may be sent, or none if a proxy resolves
+// the name.
+func (t *Transport) Addresses(ctx context.Context, u *url.URL) (addrs []netip.Addr, err error) {
+	if t.Proxy != nil && t.Proxy.Scheme != "socks5" {
+		return nil, nil
+	}
+	err = withTimeout(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) (err error) {
+		addrs, err = t.resolve(ctx, u.Hostname())
+		return err
+	})
+	return addrs, err
+}
+
 // resolve returns the addresses of a host in the order in which they are tried.
 func (t *Transport) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(name); err == nil {
