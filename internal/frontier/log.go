@@ -134,7 +134,7 @@ type Damage struct {
 }
 
 func (d *Damage) Error() string {
-	return fmt.Sprintf("%s is damaged: %d bytes at %d cannot be read\nhint: frontier check -repair sets them aside and keeps everything else", d.Segment, d.Length, d.Offset)
+	return fmt.Sprintf("%s is damaged: %d bytes at %d cannot be read\nhint: frontier check -repair sets them aside, or an index that is wrong about them, and keeps everything else", d.Segment, d.Length, d.Offset)
 }
 
 // nextFrame returns the offset of the first valid frame after the unreadable offset at, or
