@@ -8,7 +8,8 @@
 //	run serve DIR                the frontier of a steady crawl, from stdin to stdout
 //
 // The flags of open are those of scripts/crawl. Open replaces its own process by the script
-// (exec), whose file descriptor 9 holds the lock of the run. STATUS is the exit status of the
+// (exec), whose file descriptor 9 holds the lock of the run; as process 1 of a container, it does so in a
+// child process. STATUS is the exit status of the
 // pipeline, or -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
 //
 // A script with another loop over generations can call the same subcommands. It sources
@@ -216,6 +217,9 @@ func (c *command) serve() error {
 }
 
 func (c *command) open() error {
+	if os.Getpid() == 1 {
+		return asInit()
+	}
 	fs := filter.Flags("crawl", manual, c.stderr)
 	var o opening
 	o.define(fs)

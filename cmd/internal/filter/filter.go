@@ -57,6 +57,7 @@ const Headroom = 16 << 20
 
 // Main runs f as the named command and exits. It prints requested help to stdout.
 func Main(name string, f Func) {
+	debug.SetTraceback("crash") // otherwise a crash would end with 2, the status of misuse
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
