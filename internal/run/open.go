@@ -580,7 +580,7 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 			return err
 		}
 		defer seeds.Close()
-		if err := atomicfile.Write(d.Path(seedsFile), func(w io.Writer) error { _, err := io.Copy(w, seeds); return err }); err != nil {
+		if err := atomicfile.Replace(d.Path(seedsFile), func(w io.Writer) error { return copySecret(w.(*os.File), seeds) }); err != nil {
 			return err
 		}
 	}
@@ -595,6 +595,26 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		os.Remove(d.Path(SettingsFile)) // no crawl was begun
 		os.Remove(d.Path(StagesLog))
 	}
+	return err
+}
+
+// copySecret copies a file, which users who could not read the original cannot read either: addresses may
+// have passwords.
+func copySecret(to, from *os.File) error {
+	was, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	is, err := to.Stat()
+	if err != nil {
+		return err
+	}
+	if mode := is.Mode().Perm() & (was.Mode().Perm() | 0o600); mode != is.Mode().Perm() {
+		if err := to.Chmod(mode); err != nil {
+			return err
+		}
+	}
+	_, err = io.Copy(to, from)
 	return err
 }
 

@@ -124,3 +124,38 @@ func TestListSkipsEmptyFilesOnlyOfEmptyGenerations(t *testing.T) {
 		t.Errorf("got %+v, %v", list, err)
 	}
 }
+
+// Addresses may have passwords.
+func TestACopyIsAsSecretAsTheFile(t *testing.T) {
+	for _, mode := range []fs.FileMode{0o600, 0o400, 0o640, 0o604} {
+		dir := t.TempDir()
+		name := filepath.Join(dir, "seeds")
+		if err := os.WriteFile(name, []byte("http://user:password@a.example/\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+		was, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if was.Mode().Perm() != mode {
+			t.Skipf("files have other modes here: %v for %v", was.Mode(), mode)
+		}
+		from, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		to, err := os.Create(filepath.Join(dir, "copy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer to.Close()
+		if err := copySecret(to, from); err != nil {
+			t.Fatal(err)
+		}
+		is, err := to.Stat()
+		if err != nil || is.Mode().Perm()&^0o600 != mode&^0o600 || is.Size() != was.Size() {
+			t.Errorf("%v: the copy has %v and %d bytes, %v", mode, is.Mode(), is.Size(), err)
+		}
+	}
+}
