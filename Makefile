@@ -7,6 +7,7 @@ SHELL       := bash
 PREFIX         ?= /usr/local
 PROGRAM_PREFIX ?=
 FUZZTIME       ?= 60s
+LANES          ?= 1
 KILLS          ?= 2000
 CUTS           ?= 3000
 CRAWL_KILLS    ?= 100
@@ -119,13 +120,12 @@ supervised: build ## a live crawl of 30 hosts under runit for FOR (2h), killed, 
 	$(GO) test -v -count=1 -timeout=24h -run='^TestASupervisedCrawlLosesNothing$$' . -supervised=$(or $(FOR),2h) -seed=$(SEED)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ selects
+fuzz: ## every fuzz target for FUZZTIME (60s), LANES (1) at a time; F=Name P=./dir/ selects
 	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \
 	sed -E 's|^(.*)/[^/]*:[0-9]+:func ([A-Za-z0-9_]+).*|\1 \2|' | sort -u | while read -r dir name; do \
-		case "$(P)" in ./...|"$$dir"|"$$dir/") ;; *) continue ;; esac; \
-		echo "$$dir $$name"; \
-		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$dir" </dev/null; \
-	done
+		case "$(P)" in ./...|"$$dir"|"$$dir/") echo "$$dir $$name" ;; esac; \
+	done | xargs -r -P $(LANES) -L 1 bash -o pipefail -c \
+		'$(GO) test -run="^$$" -fuzz="^$$1\$$" -fuzztime=$(FUZZTIME) "$$0" </dev/null 2>&1 | sed "s|^|$$1: |"'
 
 .PHONY: bench bench-peers bench-frontier bench-fetch benchstat
 bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ selects
