@@ -210,7 +210,7 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 			ended <- m.run(t.Context(), "cat", strings.NewReader(strings.Repeat(records(100), 50)), out)
 			out.Close()
 		}()
-		time.Sleep(3*patience)
+		time.Sleep(3 * patience)
 		if _, err := io.Copy(io.Discard, r); err != nil {
 			t.Error(err)
 		}
@@ -228,7 +228,7 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 		select {
 		case err := <-ended:
 			t.Errorf("a stage that waits for its input is blamed: %v", err)
-		case <-time.After(3*patience):
+		case <-time.After(3 * patience):
 		}
 		w.Close()
 		if err := <-ended; err != nil {
