@@ -18,8 +18,9 @@
 // it sends the host no requests for a while. Hosts take turns; -j limits concurrent requests,
 // -rate and -host-rate limit requests per second. Many names may lead to one server, as with blogs
 // on one domain or a wildcard in DNS; -address-rate limits the requests per second to each public IP
-// address, whatever the names. If a name has several addresses, its requests count for each. Behind a
-// proxy that resolves the names there is no such limit.
+// address, whatever the names. An address whose turn is more than a minute away is returned with the error
+// "budget" and not_before. Each run of fetch (in a crawl without -steady, each generation) and each partition counts for
+// itself, and there is no such limit behind a proxy that resolves the names.
 //
 // Records are written in the order in which they are done. Fetch does not wait for a host that
 // has failed or requested a pause (Retry-After): it returns the other addresses of that host with
@@ -560,7 +561,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited; with -partition each has an equal part of it")
 	fs.Float64Var(&c.HostRate, "host-rate", 0, "at most `n` requests per second to each host; 0: limited by the pauses only")
-	fs.Float64Var(&c.AddressRate, "address-rate", 10, "after a burst of 10, at most `n` requests per second to each public IP address, whatever the names of its hosts; 0: no limit; with -partition each has an equal part of it")
+	fs.Float64Var(&c.AddressRate, "address-rate", 10, "at most `n` requests per second to each public IP address, whatever the names of its hosts; 0: no limit")
 	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
 	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
 	fs.DurationVar(&c.Timeout, "timeout", 60*time.Second, "maximum `time` for one request and its response")
@@ -612,8 +613,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	if err := c.check(given); err != nil {
 		return nil, err
 	}
-	parts := float64(max(1, c.Partition.Of))
-	c.Rate, c.AddressRate = c.Rate/parts, c.AddressRate/parts
+	c.Rate /= float64(max(1, c.Partition.Of))
 
 	replayed := len(c.Archives) > 0 && !c.archiveFirst
 	if given["cache"] {

@@ -55,7 +55,7 @@
 // Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
 // data are requested without asking robots.txt again, also from other hosts, and without pauses. A page
 // chooses whom its scripts ask, so each host, and each public IP address of many hosts, gets at most
-// -host-rate requests per second of all pages together, after a burst. A request that would have to wait longer than its page may take is
+// -host-rate requests per second of all pages together, after a burst of 30. A request that would have to wait longer than its page may take is
 // refused, and counted in the last line on stderr (over_host_rate).
 //
 // The main document is not replaced. If a script or a meta element navigates to another address,
@@ -256,7 +256,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.browser.Time, "render-time", c.browser.Time, "maximum `time` for a page, after which it is taken as it is")
 	fs.Var((*filter.Size)(&c.browser.Memory), "render-memory", "maximum memory of each browser in `bytes`, on Linux")
 	fs.IntVar(&c.browser.Requests, "max-requests", c.browser.Requests, "maximum `number` of requests of a page")
-	fs.Float64Var(&c.HostRate, "host-rate", 10, "after a burst of 30, at most `n` requests per second to each host, and after one of 10 to each public IP address, by all browsers together; 0: no limit")
+	fs.Float64Var(&c.HostRate, "host-rate", 10, "after a burst of 30, at most `n` requests per second to each host and to each public IP address, by all browsers together; 0: no limit")
 	fs.Var((*filter.Size)(&c.browser.Bytes), "max-loaded", "maximum size in `bytes` of all that a page requests")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut documents, and refuse responses, at this many `bytes`")
 	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; may be repeated")
@@ -283,7 +283,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	c.Workers = 8 * c.stream.Workers // requests
 	c.ConnectTimeout, c.HeaderTimeout, c.Timeout = c.browser.Time, c.browser.Time, c.browser.Time
 	c.browser.DOM = c.MaxBody
-	c.AddressRate = c.HostRate
+	c.AddressRate, c.AddressBurst = c.HostRate, browser.Burst
 	return c, c.check()
 }
 
@@ -334,7 +334,8 @@ func (c *command) loader() (browser.Loader, func() error, error) {
 func (c *command) counted(load browser.Loader) browser.Loader {
 	return func(ctx context.Context, r *browser.Request) (*browser.Response, error) {
 		got, err := load(ctx, r)
-		if errors.Is(err, browser.ErrPace) {
+		_, held := errors.AsType[*polite.HoldError](err) // all hosts of an IP address
+		if held || errors.Is(err, browser.ErrPace) {
 			c.overPace.Add(1)
 		}
 		return got, err

@@ -9,9 +9,9 @@ import (
 	"spoor/internal/pace"
 )
 
-// burst is the number of requests that a host that was not asked for some time gets without a wait: more
+// Burst is the number of requests that a host that was not asked for some time gets without a wait: more
 // than the scripts and data of most pages.
-const burst = 30
+const Burst = 30
 
 // ErrPace is wrapped by the error of a request that would have to wait longer than its page may take.
 var ErrPace = errors.New("the host has got too many requests")
@@ -20,7 +20,7 @@ var ErrPace = errors.New("the host has got too many requests")
 // in the long run. Pages choose whom their scripts ask, and could otherwise flood a host that has
 // nothing to do with the crawl.
 func Paced(load Loader, perSecond float64) Loader {
-	hosts := pace.New[string](perSecond, burst)
+	hosts := pace.New[string](perSecond, Burst)
 	return func(ctx context.Context, r *Request) (*Response, error) {
 		u, err := url.Parse(r.URL)
 		if err != nil {

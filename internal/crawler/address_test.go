@@ -2,17 +2,21 @@ package crawler
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"spoor/internal/polite"
 )
 
 // socksTo returns the URL of a SOCKS5 proxy (RFC 1928) that sends everything to one server.
@@ -49,9 +53,10 @@ func socksTo(t *testing.T, server string) string {
 	return "socks5://" + l.Addr().String()
 }
 
-// Names with one address, as from a wildcard in DNS, must not direct a flood at the server there.
+// Names with one address, as from a wildcard in DNS, must not direct a flood at the server there. Nor must
+// requests on connections that are open already.
 func TestAllNamesOfAnAddressShareItsRate(t *testing.T) {
-	const hosts, perSecond = 40, 100
+	const hosts, pages, perSecond = 20, 2, 100
 	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -63,59 +68,75 @@ func TestAllNamesOfAnAddressShareItsRate(t *testing.T) {
 	for i := range hosts {
 		name := fmt.Sprintf("n%d.wild.example", i)
 		names[name] = "8.8.8.8"
-		fmt.Fprintf(&in, "http://%s/\n", name)
+		for j := range pages {
+			fmt.Fprintf(&in, "http://%s/%d\n", name, j)
+		}
 	}
-	through := []option{contact, delay(time.Millisecond), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
+	through := []option{contact, delay(time.Millisecond), workers(4), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
 		o.Resolver, o.AddressRate, o.Slowness = names, perSecond, 0
 	}}
 	begun := time.Now()
-	if recs, _ := fetch(t, in.String(), through...); len(recs) != hosts {
-		t.Errorf("%d records", len(recs))
-	}
+	recs, _ := fetch(t, in.String(), through...)
 	took := time.Since(begun)
-	if n := requests.Load(); n != 2*hosts { // robots.txt and the page
-		t.Errorf("%d requests", n)
+	for url, rec := range recs {
+		if rec.StatusCode != 200 || rec.IP != "8.8.8.8" {
+			t.Errorf("%s: %d %s %s from %s", url, rec.StatusCode, rec.Error, rec.ErrorDetail, rec.IP)
+		}
 	}
-	if least := (2*hosts - addressBurst) * time.Second / perSecond; took < least {
+	n := requests.Load()
+	if len(recs) != hosts*pages || n != hosts*(pages+1) { // with robots.txt
+		t.Errorf("%d records, %d requests", len(recs), n)
+	}
+	if least := time.Duration(n-1) * time.Second / perSecond; took < least {
 		t.Errorf("took %v, not %v", took, least)
 	}
 }
 
-func TestOnlyPublicAddressesHaveARate(t *testing.T) {
+func TestTurnsAtAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := options(func(o *Options) {
-			o.AddressRate = 10
-			o.Resolver = webOf{"a.example": "8.8.8.8", "b.example": "8.8.8.8", "c.example": "8.8.4.4", "inside.example": "10.0.0.1"}
-		})
+		o := options(func(o *Options) { o.AddressRate, o.AddressBurst = 10, 5 })
 		f := newFetcher(&o, nil, nil)
-		times := func(n int, address string) time.Duration {
-			begun := time.Now()
-			for range n {
-				u, err := url.Parse(address)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := f.awaitAddresses(t.Context(), u); err != nil {
-					t.Fatal(err)
-				}
+		admit := func(a string, end time.Time) (wait time.Duration, held bool) {
+			request := &turns{end: end}
+			ctx := context.WithValue(t.Context(), turnsKey{}, request)
+			err := f.admit(ctx, netip.MustParseAddr(a))
+			if later, ok := errors.AsType[*laterError](err); ok {
+				wait, err = time.Until(later.at), f.admit(ctx, netip.MustParseAddr(a)) // the turn is reserved
 			}
-			return time.Since(begun)
+			if hold, ok := errors.AsType[*polite.HoldError](err); ok {
+				return time.Until(hold.Until), true
+			} else if err != nil {
+				t.Errorf("%s: %v", a, err)
+			}
+			return wait, false
 		}
-		for _, test := range []struct {
-			n       int
-			address string
-			want    time.Duration
-		}{
-			{addressBurst, "http://a.example/", 0},
-			{10, "http://b.example/", time.Second},
-			{addressBurst, "http://c.example/", 0},
-			{10, "http://8.8.4.4/", time.Second},
-			{1000, "http://inside.example/", 0},
-			{1000, "http://127.0.0.1/", 0},
-			{1000, "http://localhost/", 0}, // webOf says 127.0.0.1
-		} {
-			if took := times(test.n, test.address); took.Round(time.Millisecond) != test.want {
-				t.Errorf("%d requests to %s took %v, not %v", test.n, test.address, took, test.want)
+		for _, a := range []string{"8.8.8.8", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "8.8.8.8"} {
+			if wait, held := admit(a, time.Time{}); wait != 0 || held {
+				t.Errorf("the first requests to %s wait for %v, %v", a, wait, held)
+			}
+		}
+		for i := range 600 {
+			if wait, held := admit("8.8.8.8", time.Time{}); held || wait.Round(time.Millisecond) != time.Duration(i+1)*100*time.Millisecond {
+				t.Fatalf("request %d waits for %v, %v", i, wait, held)
+			}
+		}
+		for range 1000 {
+			if wait, held := admit("8.8.8.8", time.Time{}); !held || wait < maxTurn || wait > maxTurn+time.Second {
+				t.Fatalf("a request that is too late: %v, %v", wait, held)
+			}
+		}
+		time.Sleep(30 * time.Second)
+		if wait, held := admit("8.8.8.8", time.Now().Add(time.Second)); !held {
+			t.Errorf("a request whose turn is after its deadline: %v", wait)
+		}
+		for _, a := range []string{"8.8.4.4", "2606:4700::1111", "10.0.0.1", "127.0.0.1", "fe80::1%eth0"} {
+			if wait, held := admit(a, time.Now()); wait != 0 || held {
+				t.Errorf("%s waits for %v, %v", a, wait, held)
+			}
+		}
+		for range 1000 {
+			if wait, held := admit("10.0.0.1", time.Time{}); wait != 0 || held {
+				t.Fatal("a private address has a rate")
 			}
 		}
 	})

@@ -29,7 +29,6 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/atomicfile"
-	"spoor/internal/pace"
 	"spoor/internal/partition"
 	"spoor/internal/polite"
 	"spoor/internal/scope"
@@ -49,7 +48,8 @@ type Options struct {
 	Delay, MaxDelay time.Duration
 	Slowness        float64  // 0: the pause does not depend on the duration of the last request
 	Rate, HostRate  float64  // requests per second; 0 means unlimited
-	AddressRate     float64  // requests per second to each public IP address of all hosts; 0 means unlimited
+	AddressRate     float64  // requests per second to each public IP address, whatever the host; 0 means unlimited
+	AddressBurst    int      // requests to an address that was not asked for some time, without a wait; 0 means 1
 	Seed            uint64   // random seed for the jitter of back-offs
 	AllowPrivate    bool     // connect to addresses that are not on the public internet
 	AllowPorts      []uint16 // ports that are requested although [polite.BlockedPort] blocks them
@@ -111,8 +111,7 @@ type Options struct {
 	// from several goroutines.
 	Warn func(msg string, keysAndValues ...any)
 
-	ports     *ports                 // set by newFetcher
-	addresses *pace.Pace[netip.Addr] // set by newFetcher; nil without AddressRate
+	ports *ports // set by newFetcher
 }
 
 // AllowPort adds a port to AllowPorts.

@@ -43,6 +43,7 @@ type fetcher struct {
 	slots     chan *web.Tape
 	memory    *memory
 	counts    *counts
+	addresses *pace.Pace[netip.Addr] // nil without AddressRate
 }
 
 // counts holds the numbers of refused records, and whether a request was sent, for [Stats].
@@ -54,9 +55,6 @@ type counts struct {
 // newFetcher returns a fetcher; archives and warc may be nil.
 func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fetcher {
 	o.ports = new(ports)
-	if o.AddressRate > 0 {
-		o.addresses = pace.New[netip.Addr](o.AddressRate, addressBurst)
-	}
 	f := &fetcher{
 		Options: o, maxSize: o.MaxBody, archives: archives, warc: warc,
 		decoders: make(chan *archive.Decoder, runtime.GOMAXPROCS(0)), // each decoder retains megabytes
@@ -80,6 +78,10 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 		TLS: o.TLS, Insecure: o.Insecure, HTTP1: o.HTTP1,
 		ConnectTimeout: o.ConnectTimeout, HeaderTimeout: o.HeaderTimeout, Timeout: o.Timeout,
 		MaxIdle: max(4*o.Workers, 1024), MaxIdlePerHost: perHost,
+	}
+	if o.AddressRate > 0 {
+		f.addresses = pace.New[netip.Addr](o.AddressRate, max(o.AddressBurst, 1))
+		f.web.Admit = f.admit
 	}
 	f.polite = &polite.Transport{
 		Base: f, Delay: o.Delay, MaxDelay: max(o.MaxDelay, 1), Slowness: o.Slowness,

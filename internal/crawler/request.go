@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/url"
 	"runtime"
 	"strings"
 	"time"
@@ -19,8 +18,6 @@ import (
 )
 
 const (
-	addressBurst = 10 // requests to an IP address that was not asked for some time, without a wait
-
 	acceptTypes = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 
 	// acceptCodings are the content codings that every replayer of archives can decode.
@@ -190,51 +187,40 @@ func drain(ctx context.Context, body io.Reader, limit int64, s *slot) (truncated
 	return "disconnect", nil
 }
 
-// RoundTrip sends a request that polite has admitted, as soon as there is a free slot. The
-// context of the request holds the slot to use.
+// RoundTrip sends a request that polite has admitted, as soon as there is a free slot, and it is the turn
+// of the request at the IP address of the host. The context of the request holds the slot to use.
 func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if err := f.checkTarget(req.URL.Hostname(), req.URL.Port()); err != nil {
 		return nil, err
 	}
-	if err := f.awaitAddresses(ctx, req.URL); err != nil {
-		return nil, err
-	}
 	s := ctx.Value(slotKey{}).(*slot)
-	if err := s.acquire(ctx); err != nil {
-		return nil, err
-	}
-	s.tape.Limit = s.tapeLimit
-	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.UserAgent())
 	s.secrets = f.Credentials.add(req)
-	resp, err := f.web.RoundTrip(req.WithContext(web.Record(ctx, s.tape)))
-	if _, blocked := errors.AsType[*polite.BlockedError](err); !blocked {
-		f.counts.requested.Store(true)
-	}
-	if proxy, ok := errors.AsType[*web.ProxyError](err); ok {
-		err = &polite.BlamelessError{Err: err, Asked: !proxy.Down}
-	}
-	return resp, err
-}
-
-// awaitAddresses waits until each public IP address of a host may get a further request, whatever the
-// names that it has: otherwise somebody's wildcard in DNS could direct a flood of requests at it.
-func (f *fetcher) awaitAddresses(ctx context.Context, u *url.URL) error {
-	if f.addresses == nil {
-		return nil
-	}
-	addrs, _ := f.web.Addresses(ctx, u) // if this fails, the request will
-	for _, a := range addrs {
-		if !polite.Public(a) {
+	t := new(turns)
+	t.end, _ = ctx.Deadline()
+	for {
+		if err := s.acquire(ctx); err != nil {
+			return nil, err
+		}
+		s.tape.Limit = s.tapeLimit
+		polite.Begin(ctx)
+		resp, err := f.web.RoundTrip(req.WithContext(context.WithValue(web.Record(ctx, s.tape), turnsKey{}, t)))
+		if later, ok := errors.AsType[*laterError](err); ok {
+			s.yield()
+			if err := later.wait(ctx); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		if err := f.addresses.Wait(ctx, a); err != nil {
-			<-ctx.Done() // at its deadline, if that is before the turn of the request
-			return context.Cause(ctx)
+		if _, blocked := errors.AsType[*polite.BlockedError](err); !blocked {
+			f.counts.requested.Store(true)
 		}
+		if proxy, ok := errors.AsType[*web.ProxyError](err); ok {
+			err = &polite.BlamelessError{Err: err, Asked: !proxy.Down}
+		}
+		return resp, err
 	}
-	return nil
 }
 
 // robotsTransport fetches robots.txt in the same way as pages, and stores the exchange.

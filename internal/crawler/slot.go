@@ -76,6 +76,13 @@ func (s *slot) acquire(ctx context.Context) error {
 	}
 }
 
+// yield frees the slot until it is acquired again.
+func (s *slot) yield() {
+	s.tape.Reset()
+	s.f.slots <- s.tape
+	s.tape = nil
+}
+
 // reserve waits until there is memory to receive n bytes. If this takes longer than Timeout,
 // the error is errNoMemory, which is not a failure of the host.
 func (s *slot) reserve(ctx context.Context, n int64) error {

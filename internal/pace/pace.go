@@ -4,6 +4,7 @@ package pace
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -27,6 +28,17 @@ func New[K comparable](perSecond float64, burst int) *Pace[K] {
 // Wait returns nil when the next event of key may happen. It returns an error if ctx ends, or at once if
 // the deadline of ctx is earlier.
 func (p *Pace[K]) Wait(ctx context.Context, key K) error { return p.of(key).Wait(ctx) }
+
+// Reserve reserves the next event of key, and returns how long to wait for it. If this is longer than
+// atMost, Reserve reserves nothing and returns false.
+func (p *Pace[K]) Reserve(key K, atMost time.Duration) (wait time.Duration, ok bool) {
+	r := p.of(key).Reserve()
+	if wait = r.Delay(); wait > atMost {
+		r.Cancel()
+		return wait, false
+	}
+	return wait, true
+}
 
 // of returns the limit of a key.
 func (p *Pace[K]) of(key K) *rate.Limiter {

@@ -32,20 +32,9 @@ func Guard(at netip.AddrPort) error {
 // reserved or local, or embed an IPv4 address. NAT64 and 6to4 addresses, which are routed
 // over the public internet, are public if the IPv4 address in them is public.
 func Public(a netip.Addr) bool {
-	a = a.WithZone("").Unmap()
-	if !a.IsValid() {
+	a = Destination(a)
+	if !a.IsValid() || a.Is6() && !global.Contains(a) {
 		return false
-	}
-	if a.Is6() {
-		b := a.As16()
-		switch {
-		case nat64.Contains(a):
-			a = netip.AddrFrom4([4]byte(b[12:16]))
-		case sixToFour.Contains(a):
-			a = netip.AddrFrom4([4]byte(b[2:6]))
-		case !global.Contains(a):
-			return false
-		}
 	}
 	for _, p := range special {
 		if p.Contains(a) {
@@ -53,6 +42,19 @@ func Public(a netip.Addr) bool {
 		}
 	}
 	return true
+}
+
+// Destination returns the address to which packets for a lead: the IPv4 address in it if it is an
+// IPv4-mapped, NAT64 or 6to4 address, otherwise a without its zone.
+func Destination(a netip.Addr) netip.Addr {
+	a = a.WithZone("").Unmap()
+	switch b := a.As16(); {
+	case nat64.Contains(a):
+		return netip.AddrFrom4([4]byte(b[12:16]))
+	case sixToFour.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return a
 }
 
 var (

@@ -35,10 +35,7 @@ func (t *Transport) dial(ctx context.Context, u *url.URL) (*conn, error) {
 	c := &conn{t: t, protocols: []string{"http/1.1"}, proxied: t.forwarded(u.Scheme)}
 	err := withTimeout(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) error {
 		raw, at, err := t.connectVia(ctx, u.Scheme, name, port)
-		c.Conn = raw
-		if at.IsValid() {
-			c.ip = at.String()
-		}
+		c.Conn, c.ip = raw, at
 		return err
 	})
 	if err != nil || u.Scheme != "https" {
@@ -93,7 +90,7 @@ func withTimeout(ctx context.Context, phase Phase, limit time.Duration, f func(c
 // the server if the proxy does not resolve names.
 func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (net.Conn, netip.Addr, error) {
 	if t.Proxy == nil {
-		return t.connectTo(ctx, name, port, t.Guard, t.connectDirectly)
+		return t.connectTo(ctx, name, port, true, t.connectDirectly)
 	}
 	target := net.JoinHostPort(name, port)
 	if err := t.guardLiteral(name, port); err != nil {
@@ -101,7 +98,7 @@ func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (
 	}
 	switch {
 	case t.Proxy.Scheme == "socks5":
-		return t.connectTo(ctx, name, port, t.Guard, func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+		return t.connectTo(ctx, name, port, true, func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 			return t.socks(ctx, at.String())
 		})
 	case t.Proxy.Scheme == "socks5h":
@@ -146,9 +143,9 @@ func addrPort(a netip.Addr, port string) netip.AddrPort {
 	return netip.AddrPortFrom(a, uint16(n))
 }
 
-// connectTo resolves a name, and connects to the first of its addresses that guard allows
-// and that accepts the connection. Each address gets an equal share of the time that is left.
-func (t *Transport) connectTo(ctx context.Context, name, port string, guard func(netip.AddrPort) error, connect func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, netip.Addr, error) {
+// connectTo resolves a name, and connects to the first of its addresses that accepts the
+// connection and, if isServer is true, that Guard and Admit allow. Each address gets an equal share of the time that is left.
+func (t *Transport) connectTo(ctx context.Context, name, port string, isServer bool, connect func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, netip.Addr, error) {
 	addrs, err := t.resolve(ctx, name)
 	if err != nil {
 		return nil, netip.Addr{}, err
@@ -156,10 +153,15 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, guard func
 	var refused, failed error
 	for i, a := range addrs {
 		at := addrPort(a, port)
-		if guard != nil {
-			if err := guard(at); err != nil {
+		if isServer && t.Guard != nil {
+			if err := t.Guard(at); err != nil {
 				refused = cmp.Or(refused, err)
 				continue
+			}
+		}
+		if isServer {
+			if err := t.admit(ctx, a); err != nil {
+				return nil, netip.Addr{}, err
 			}
 		}
 		shared, cancel := withShare(ctx, len(addrs)-i)
@@ -176,6 +178,14 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, guard func
 	return nil, netip.Addr{}, cmp.Or(failed, refused)
 }
 
+// admit calls Admit, if there is one.
+func (t *Transport) admit(ctx context.Context, a netip.Addr) error {
+	if t.Admit == nil || !a.IsValid() { // a proxy has resolved the name
+		return nil
+	}
+	return t.Admit(ctx, a)
+}
+
 // withShare returns a context with 1/n of the remaining time of ctx, but at least minShare.
 func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
@@ -183,19 +193,6 @@ func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc)
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, max(time.Until(end)/time.Duration(n), minShare))
-}
-
-// Addresses returns the IP addresses to which a request for u may be sent, or none if a proxy resolves
-// the name.
-func (t *Transport) Addresses(ctx context.Context, u *url.URL) (addrs []netip.Addr, err error) {
-	if t.Proxy != nil && t.Proxy.Scheme != "socks5" {
-		return nil, nil
-	}
-	err = withTimeout(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) (err error) {
-		addrs, err = t.resolve(ctx, u.Hostname())
-		return err
-	})
-	return addrs, err
 }
 
 // resolve returns the addresses of a host in the order in which they are tried.
@@ -289,7 +286,7 @@ func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
 	default:
 		port = defaultPort(t.Proxy.Scheme)
 	}
-	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, nil, t.connectDirectly)
+	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, false, t.connectDirectly)
 	if err != nil {
 		return nil, &ProxyError{err, true}
 	}

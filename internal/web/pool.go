@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"slices"
 	"time"
@@ -17,8 +18,8 @@ import (
 type conn struct {
 	net.Conn
 	t          *Transport
-	key        string // key of the host in Transport.hosts
-	ip         string
+	key        string           // key of the host in Transport.hosts
+	ip         netip.Addr       // of the server; invalid if a proxy resolved the name
 	protocols  []string         // for WARC-Protocol, such as "http/1.1" and "tls/1.3"
 	unverified string           // why the certificate is invalid; "" if it is valid
 	proxied    bool             // the peer is a proxy that speaks HTTP
@@ -62,7 +63,14 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 			t.hosts[key] = h
 		}
 		h.users++ // prevents deletion of h
-		if c := t.getOpen(h, fresh); c != nil {
+		c, err := t.getOpen(ctx, h, fresh)
+		if err != nil {
+			h.users--
+			t.deleteUnused(key, h)
+			t.mu.Unlock()
+			return nil, false, err
+		}
+		if c != nil {
 			t.mu.Unlock()
 			if c.h2 == nil && !c.checkAlive() {
 				t.mu.Lock()
@@ -75,7 +83,7 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 		}
 		t.mu.Unlock()
 
-		c, err := t.dial(ctx, req.URL)
+		c, err = t.dial(ctx, req.URL)
 		t.mu.Lock()
 		if err != nil {
 			h.users--
@@ -95,29 +103,35 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 }
 
 // getOpen returns an open connection of the host, and counts its use. It returns nil if there
-// is none or fresh is true. The mutex must be held.
-func (t *Transport) getOpen(h *host, fresh bool) *conn {
+// is none or fresh is true, and the error of Admit. The mutex must be held.
+func (t *Transport) getOpen(ctx context.Context, h *host, fresh bool) (*conn, error) {
 	if c := h.h2; c != nil {
 		if !fresh && c.h2.Err() == nil {
+			if err := t.admit(ctx, c.ip); err != nil {
+				return nil, err
+			}
 			if c.users++; c.users > 1 {
 				h.users-- // get counted the connection a second time
 			} else {
 				t.idle.Remove(c.place)
 				c.place = nil
 			}
-			return c
+			return c, nil
 		}
 		t.retire(c)
 	}
 	if n := len(h.idle); n > 0 && !fresh {
 		c := h.idle[n-1]
+		if err := t.admit(ctx, c.ip); err != nil {
+			return nil, err
+		}
 		h.idle = h.idle[:n-1]
 		t.idle.Remove(c.place)
 		c.place = nil
 		c.users++
-		return c
+		return c, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // retire prevents further requests on an HTTP/2 connection. The mutex must be held.

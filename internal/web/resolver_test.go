@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -208,6 +209,64 @@ func TestGuardChecksEveryAddress(t *testing.T) {
 		}
 	})
 }
+
+// Admit is asked before each connection to a server, and before each request on an open one.
+func TestAdmitIsAskedBeforeEachRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		w := pipes(func(n int, c net.Conn) {
+			made = n + 1
+			for br := bufio.NewReader(c); readRequest(br) != ""; {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		w.Resolver = names{"a.test": {"192.0.2.1", "192.0.2.2"}}
+		var asked []string
+		refused := errors.New("refused")
+		var answer error
+		w.Admit = func(ctx context.Context, a netip.Addr) error {
+			if ctx.Value(askedKey{}) != "the request" {
+				t.Error("the context is not that of the request")
+			}
+			asked = append(asked, a.String())
+			return answer
+		}
+		fetch := func(want error) {
+			t.Helper()
+			req, err := http.NewRequestWithContext(context.WithValue(t.Context(), askedKey{}, "the request"), "GET", "http://a.test/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := w.RoundTrip(req)
+			if !errors.Is(err, want) || want == nil && err != nil {
+				t.Errorf("%v, want %v", err, want)
+			}
+			if err == nil {
+				resp.Body.Close()
+			}
+			synctest.Wait()
+		}
+		answer = refused
+		fetch(refused) // before the first connection
+		answer = nil
+		fetch(nil)
+		fetch(nil)
+		answer = refused
+		fetch(refused) // on the open connection
+		answer = nil
+		fetch(nil)
+		if got := strings.Join(asked, " "); got != strings.TrimSpace(strings.Repeat("192.0.2.1 ", 5)) || made != 1 {
+			t.Errorf("asked for %s, %d connections", got, made)
+		}
+		w.CloseIdleConnections()
+		synctest.Wait()
+		if len(w.hosts) != 0 {
+			t.Errorf("%d hosts remain", len(w.hosts))
+		}
+	})
+}
+
+type askedKey struct{}
 
 func TestNextAddressIsTriedAfterAFailure(t *testing.T) {
 	w := respond("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -57,6 +57,11 @@ type Transport struct {
 	// only called for IP addresses in URLs, and with 127.0.0.1 for localhost.
 	Guard func(netip.AddrPort) error
 
+	// Admit is called with the address of a server before connecting to it, and before a request is
+	// sent on an open connection, with the context of the request. RoundTrip returns its error. It must
+	// not block. Nil admits every request. It is not called if a proxy resolves names.
+	Admit func(context.Context, netip.Addr) error
+
 	// Proxy is the URL of the proxy to use. A proxy with the scheme http, https (both
 	// use CONNECT for https requests) or socks5h resolves the names of servers; a socks5
 	// proxy receives addresses. A user name and password in the URL are sent to the
@@ -232,7 +237,10 @@ func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.tape.IP, x.tape.Protocols, x.tape.Unverified = c.ip, c.protocols, c.unverified
+	x.tape.IP, x.tape.Protocols, x.tape.Unverified = "", c.protocols, c.unverified
+	if c.ip.IsValid() {
+		x.tape.IP = c.ip.String()
+	}
 	stop := x.limit(Header, x.t.HeaderTimeout)
 	defer stop()
 	var resp *http.Response

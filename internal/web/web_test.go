@@ -269,7 +269,7 @@ func TestDelayedWatchLeavesConnectionOpen(t *testing.T) {
 		w.mu.Lock() // delays the watch
 		c := w.hosts["http://192.0.2.1"].idle[0]
 		w.hosts[c.key].users++
-		if w.getOpen(w.hosts[c.key], false) != c || !c.checkAlive() {
+		if open, err := w.getOpen(t.Context(), w.hosts[c.key], false); open != c || err != nil || !c.checkAlive() {
 			t.Fatal("the connection is not reused")
 		}
 		w.putIdle(c)
