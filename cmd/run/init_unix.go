@@ -8,6 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"spoor/cmd/internal/filter"
 )
 
@@ -16,9 +18,9 @@ import (
 // while it starts the stages of a step. Like every process 1, it also collects the processes that have
 // lost their parent.
 func asInit() error {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
-	if signal.Ignored(syscall.SIGHUP) { // by nohup
-		signals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		signals = append(signals, syscall.SIGHUP)
 	}
 	received := make(chan os.Signal, 16)
 	signal.Notify(received, signals...)
@@ -26,7 +28,9 @@ func asInit() error {
 	if err != nil {
 		return err
 	}
-	child, err := os.StartProcess(name, os.Args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
+	// In a process group of its own, the child gets a Ctrl-C once: from the terminal, and not from here too.
+	group := &syscall.SysProcAttr{Setpgid: true, Foreground: term.IsTerminal(int(os.Stdin.Fd())), Ctty: int(os.Stdin.Fd())}
+	child, err := os.StartProcess(name, os.Args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: group})
 	if err != nil {
 		return err
 	}

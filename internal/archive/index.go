@@ -30,7 +30,7 @@ import (
 )
 
 // indexVersion is stored in the first line of each index. An index with another version is rebuilt.
-const indexVersion = 4
+const indexVersion = 5
 
 // indexSuffix is the suffix of the index beside an archive.
 const indexSuffix = ".cdxj"

@@ -215,12 +215,17 @@ func (r *Replay) Has(url string) bool {
 func (r *Replay) Lookup(url string) []Capture {
 	var all []Capture
 	r.retry(func() error {
+		key := r.listKey(url, r.pick)
 		all = slices.Clone(r.candidates(url))
+		if r.long.isConfirmed(key) {
+			return nil
+		}
 		for _, c := range all {
 			if err := r.confirm(c); errors.Is(err, errOtherRecord) {
 				return err
 			}
 		}
+		r.long.confirm(key)
 		return nil
 	})
 	return all
@@ -243,13 +248,17 @@ func (r *Replay) candidates(url string) []Capture {
 // used, captures in its other files are included, because they may be originals of revisits. Callers
 // must not change the result.
 func (r *Replay) lookup(url string, pick Pick) []Capture {
+	return r.long.get(r.listKey(url, pick), func() []Capture { return r.find(url, pick) })
+}
+
+func (r *Replay) listKey(url string, pick Pick) listKey {
 	key := listKey{url: url, pick: pick}
 	for _, a := range r.archives {
 		if a.rebuilt.Load() != nil {
 			key.rebuilt++
 		}
 	}
-	return r.long.get(key, func() []Capture { return r.find(url, pick) })
+	return key
 }
 
 // find is lookup by reading the indexes.

@@ -308,7 +308,8 @@ func (r *Reader) scan() {
 }
 
 // scanVersions is scan for WARC files. As in [Repair], the version of a record may be within a line if
-// a field follows, so that stray bytes between two records do not cost the second one.
+// a field follows, so that stray bytes between two records do not cost the second one. Text in
+// the block of a broken record that looks like a record is taken for one, within a line as at its beginning.
 func (r *Reader) scanVersions() {
 	for before := byte('\n'); ; {
 		b, _ := r.out.Peek(appendedLen)

@@ -598,19 +598,15 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 	return err
 }
 
-// copySecret copies a file, which users who could not read the original cannot read either: addresses may
-// have passwords.
+// copySecret copies a file. If not all users can read it, only the owner can read the copy: addresses
+// may have passwords.
 func copySecret(to, from *os.File) error {
-	was, err := from.Stat()
+	info, err := from.Stat()
 	if err != nil {
 		return err
 	}
-	is, err := to.Stat()
-	if err != nil {
-		return err
-	}
-	if mode := is.Mode().Perm() & (was.Mode().Perm() | 0o600); mode != is.Mode().Perm() {
-		if err := to.Chmod(mode); err != nil {
+	if info.Mode().Perm()&0o044 != 0o044 { // not readable by all
+		if err := to.Chmod(0o600); err != nil {
 			return err
 		}
 	}
