@@ -55,8 +55,9 @@
 // Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
 // data are requested without asking robots.txt again, also from other hosts, and without pauses. A page
 // chooses whom its scripts ask, so each host, and each public IP address of many hosts, gets at most
-// -host-rate requests per second of all pages together, after a burst of 30. A request that would have to wait longer than its page may take is
-// refused, and counted in the last line on stderr (over_host_rate).
+// -host-rate requests per second of all pages together, after a burst of 30. A request that would have
+// to wait longer than its page may take is refused, and counted in the last line on stderr
+// (over_host_rate).
 //
 // The main document is not replaced. If a script or a meta element navigates to another address,
 // this is not followed: render appends a meta refresh with the address to the document, and

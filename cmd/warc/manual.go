@@ -89,8 +89,8 @@
 // Verify and repair compare identifiers with the first million only. Repair and pack need
 // temporary space beside their output, for the largest decompressed gzip member, or for
 // archives that must be recompressed. Repair does not accept ARC and WACZ files, and skips
-// those in a directory. Reading a revisit takes time in
-// proportion to the captures of its address. A command whose stdout is closed (>&-) ends with status 0.
+// those in a directory. Reading a revisit takes time in proportion to the captures of its address.
+// A command whose stdout is closed (>&-) ends with status 0.
 package main
 
 // manual is printed by warc -h.
