@@ -35,6 +35,8 @@ var directUses = map[string]string{
 	"cmd/exchange/hold.go order c.in":                     "orders, for its own child",
 	"cmd/gosite/main.go run stdout":                       "its own address, for programs",
 	"cmd/topic/explain.go runExplain out":                 "an empty line",
+	"cmd/run/init_unix.go asInit os.Stderr":               "passed on to its child, which escapes what it prints",
+	"cmd/run/init_unix.go asInit os.Stdout":               "passed on to its child, which escapes what it prints",
 	"internal/run/ended.go NoteEnd f":                     "the file ended",
 	"internal/run/open.go Hold f":                         "the file lock",
 	"internal/run/settings.go sample h":                   "a hash",

@@ -561,7 +561,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited; with -partition each has an equal part of it")
 	fs.Float64Var(&c.HostRate, "host-rate", 0, "at most `n` requests per second to each host; 0: limited by the pauses only")
-	fs.Float64Var(&c.AddressRate, "address-rate", 10, "at most `n` requests per second to each public IP address, whatever the names of its hosts; 0: no limit")
+	fs.Float64Var(&c.AddressRate, "address-rate", 10, "at most `n` requests per second, on average, to each public IP address, whatever the names of its hosts; 0: no limit")
 	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
 	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
 	fs.DurationVar(&c.Timeout, "timeout", 60*time.Second, "maximum `time` for one request and its response")
@@ -719,8 +719,10 @@ func (c *command) check(given map[string]bool) error {
 		return filter.Usagef("-delay, -max-delay and -deadline must not be negative")
 	case c.Timeout <= 0 || c.ConnectTimeout <= 0 || c.HeaderTimeout <= 0:
 		return filter.Usagef("-timeout, -connect-timeout and -header-timeout must be positive")
-	case !(c.Slowness >= 0 && c.Rate >= 0 && c.HostRate >= 0 && c.AddressRate >= 0) || max(c.Slowness, c.Rate, c.HostRate, c.AddressRate) > 1e9:
-		return filter.Usagef("-slowness, -rate, -host-rate and -address-rate must be between 0 and 1e9")
+	case !(c.Slowness >= 0 && c.Rate >= 0 && c.HostRate >= 0) || max(c.Slowness, c.Rate, c.HostRate) > 1e9:
+		return filter.Usagef("-slowness, -rate and -host-rate must be between 0 and 1e9")
+	case c.AddressRate != 0 && !(c.AddressRate >= 0.1 && c.AddressRate <= 1e9):
+		return filter.Usagef("-address-rate must be 0, or between 0.1 and 1e9: -delay makes longer pauses")
 	case c.Workers < 0:
 		return filter.Usagef("-j must not be negative")
 	case strings.IndexFunc(c.Agent+c.Contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(c.Contact, "()"):

@@ -18,7 +18,7 @@ import (
 // while it starts the stages of a step. Like every process 1, it also collects the processes that have
 // lost their parent.
 func asInit() error {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
@@ -28,14 +28,18 @@ func asInit() error {
 	if err != nil {
 		return err
 	}
-	// In a process group of its own, the child gets a Ctrl-C once: from the terminal, and not from here too.
-	group := &syscall.SysProcAttr{Setpgid: true, Foreground: term.IsTerminal(int(os.Stdin.Fd())), Ctty: int(os.Stdin.Fd())}
-	child, err := os.StartProcess(name, os.Args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}, Sys: group})
+	child, err := os.StartProcess(name, os.Args, &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}})
 	if err != nil {
 		return err
 	}
 	go func() {
 		for s := range received {
+			switch {
+			case s == syscall.SIGINT && term.IsTerminal(int(os.Stdin.Fd())):
+				continue // Ctrl-C reaches the child from the terminal
+			case s == syscall.SIGQUIT: // the script ignores it
+				s = syscall.SIGTERM
+			}
 			child.Signal(s)
 		}
 	}()

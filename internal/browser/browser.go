@@ -338,6 +338,8 @@ type tab struct {
 	ctx     context.Context // ends the answers to requests
 	cancel  context.CancelFunc
 	answers sync.WaitGroup // goroutines that answer requests or call methods
+	asks    sync.Once
+	end     time.Time // when the time of the page is over, at the latest; set at the first request
 
 	context, target, session, frame string // identifiers of the protocol
 
@@ -678,7 +680,10 @@ func (t *tab) load(p *paused) {
 		fail("Aborted")
 		return
 	}
-	r, err := t.b.Load(t.ctx, &Request{
+	t.asks.Do(func() { t.end = time.Now().Add(t.b.Time) })
+	ctx, cancel := context.WithDeadline(t.ctx, t.end) // a Loader can tell which requests would come too late
+	defer cancel()
+	r, err := t.b.Load(ctx, &Request{
 		URL: p.Request.URL, Page: t.page.URL, Script: p.ResourceType == "Script", Header: requestHeader(p.Request.Headers),
 	})
 	switch {

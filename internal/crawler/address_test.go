@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"spoor/internal/polite"
+	"spoor/internal/wire"
 )
 
 // socksTo returns the URL of a SOCKS5 proxy (RFC 1928) that sends everything to one server.
@@ -89,6 +90,79 @@ func TestAllNamesOfAnAddressShareItsRate(t *testing.T) {
 	}
 	if least := time.Duration(n-1) * time.Second / perSecond; took < least {
 		t.Errorf("took %v, not %v", took, least)
+	}
+}
+
+// While requests wait for their turn, the only slot is free for other hosts, and a signal ends them.
+func TestRequestsThatWaitForTheirTurnHoldNoSlot(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") }))
+	defer server.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	o := options(contact, delay(time.Millisecond), workers(1), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
+		o.Resolver = webOf{"busy1.example": "8.8.8.8", "busy2.example": "8.8.8.8", "free.example": "8.8.4.4"}
+		o.AddressRate, o.AddressBurst, o.Slowness = 0.02, 2, 0
+	})
+	f := newFetcher(&o, nil, nil)
+	get := func(address string) *wire.Record {
+		rec := &wire.Record{URL: address}
+		leave, err := f.fetch(ctx, rec, rec.SetBody)
+		if err != nil {
+			t.Error(err)
+		}
+		leave()
+		return rec
+	}
+	if rec := get("http://busy1.example/"); rec.StatusCode != 200 { // with robots.txt, the burst
+		t.Errorf("%+v", rec)
+	}
+	ended := make(chan *wire.Record)
+	later := make(chan struct{})
+	f.web.Admit = func(ctx context.Context, a netip.Addr) error {
+		err := f.admit(ctx, a)
+		if _, ok := errors.AsType[*laterError](err); ok {
+			close(later)
+		}
+		return err
+	}
+	go func() { ended <- get("http://busy2.example/") }() // its turn is in 50 s
+	<-later
+	if rec := get("http://free.example/"); rec.StatusCode != 200 {
+		t.Errorf("%+v", rec)
+	}
+	cancel(stopped)
+	if rec := <-ended; rec.Error == "" || rec.StatusCode != 0 {
+		t.Errorf("%+v", rec)
+	}
+	if len(f.slots) != 1 {
+		t.Errorf("%d slots are free", len(f.slots))
+	}
+}
+
+// A turn that is too far away costs the host neither a pause nor a hold.
+func TestAHostWhoseTurnIsTooLateIsReturned(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") }))
+	defer server.Close()
+	o := options(contact, delay(time.Millisecond), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
+		o.Resolver = webOf{"a.example": "8.8.8.8", "b.example": "8.8.8.8"}
+		o.AddressRate, o.AddressBurst, o.Slowness = 0.01, 3, 0
+	})
+	f := newFetcher(&o, nil, nil)
+	for _, test := range []struct{ url, want string }{
+		{"http://a.example/", ""}, {"http://b.example/", wire.ErrorBudget}, {"http://b.example/", wire.ErrorBudget},
+	} {
+		rec := &wire.Record{URL: test.url}
+		leave, err := f.fetch(t.Context(), rec, rec.SetBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave()
+		if rec.Error != test.want || (rec.Error == "") != (rec.NotBefore == "") {
+			t.Errorf("%s: %q, %s, not before %q", test.url, rec.Error, rec.ErrorDetail, rec.NotBefore)
+		}
+		if held := f.polite.HeldUntil("b.example"); !held.IsZero() {
+			t.Errorf("the host is held until %v", held)
+		}
 	}
 }
 

@@ -32,7 +32,10 @@ func (p *Pace[K]) Wait(ctx context.Context, key K) error { return p.of(key).Wait
 // Reserve reserves the next event of key, and returns how long to wait for it. If this is longer than
 // atMost, Reserve reserves nothing and returns false.
 func (p *Pace[K]) Reserve(key K, atMost time.Duration) (wait time.Duration, ok bool) {
-	r := p.of(key).Reserve()
+	limit := p.of(key)
+	p.mu.Lock() // cancelling gives nothing back if another event was reserved meanwhile
+	defer p.mu.Unlock()
+	r := limit.Reserve()
 	if wait = r.Delay(); wait > atMost {
 		r.Cancel()
 		return wait, false

@@ -2,6 +2,7 @@ package pace
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,4 +24,24 @@ func TestRestedKeysAreForgotten(t *testing.T) {
 			t.Error("a host that is asked was forgotten")
 		}
 	})
+}
+
+// Refusals, also concurrent ones, do not move the next turn.
+func TestRefusalsReserveNothing(t *testing.T) {
+	p := New[string](1, 1)
+	for ok := true; ok; {
+		_, ok = p.Reserve("a", time.Minute)
+	}
+	var group sync.WaitGroup
+	for range 64 {
+		group.Go(func() {
+			for range 1000 {
+				p.Reserve("a", time.Minute)
+			}
+		})
+	}
+	group.Wait()
+	if wait, ok := p.Reserve("a", time.Hour); !ok || wait > 62*time.Second {
+		t.Errorf("the next turn is in %v", wait)
+	}
 }

@@ -43,7 +43,8 @@ const (
 )
 
 // A HoldError is returned when a host must not be requested yet, because requests to it failed
-// or it sent Retry-After. No request was sent.
+// or it sent Retry-After; or by a Base, inside a [BlamelessError], for another reason to request it later. No
+// request was sent.
 type HoldError struct {
 	Host  string
 	Until time.Time

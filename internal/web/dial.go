@@ -161,7 +161,7 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, isServer b
 		}
 		if isServer {
 			if err := t.admit(ctx, a); err != nil {
-				return nil, netip.Addr{}, err
+				return nil, netip.Addr{}, cmp.Or(failed, err) // the first address is not tried again and again
 			}
 		}
 		shared, cancel := withShare(ctx, len(addrs)-i)
