@@ -146,8 +146,8 @@ func (s *Scope) Empty() bool { return len(s.lines) == 0 && !s.host.limited && !s
 
 // add adds the rule of a line.
 func (s *Scope) add(line string) error {
-	if len(line) > MaxLine {
-		return fmt.Errorf("a rule of %d bytes: at most %d are allowed", len(line), MaxLine)
+	if err := checkLength(line); err != nil {
+		return err
 	}
 	line = strings.TrimSpace(line)
 	if line == "" || strings.HasPrefix(line, "#") {
@@ -179,10 +179,21 @@ func (s *Scope) add(line string) error {
 	return fmt.Errorf("%q is not a rule: it begins with include, exclude, same-host, same-site, scheme or depth\nhint: include %[1]s", truncate(line))
 }
 
+func checkLength(line string) error {
+	if len(line) > MaxLine {
+		return fmt.Errorf("a rule of %d bytes: at most %d are allowed", len(line), MaxLine)
+	}
+	return nil
+}
+
 func (s *Scope) addPattern(include bool, pattern string) error {
 	name := "exclude"
 	if include {
 		name = "include"
+	}
+	line := name + " " + pattern // it may be longer than the line that was read
+	if err := checkLength(line); err != nil {
+		return err
 	}
 	if len(s.rules) == MaxRules {
 		return fmt.Errorf("more than %d include and exclude rules", MaxRules)
@@ -199,7 +210,6 @@ func (s *Scope) addPattern(include bool, pattern string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	line := name + " " + pattern
 	s.lines = append(s.lines, line)
 	s.rules = append(s.rules, rule{truncate(line), include, matches})
 	s.hasInclude = s.hasInclude || include

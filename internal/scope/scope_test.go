@@ -276,6 +276,8 @@ func TestErrors(t *testing.T) {
 		{"same-site .0..", "not a host"},
 		{"exclude a\x00b", "control character"},
 		{"exclude " + strings.Repeat("a", MaxLine), "at most 4096"},
+		{"+" + strings.Repeat("a", MaxLine-1), "at most 4096"},
+		{"http://(" + strings.Repeat("a", MaxLine-8), "at most 4096"},
 	} {
 		if err := Check(c.line); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want an error with %q", c.line, err, c.want)
