@@ -218,6 +218,8 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		if proxy, ok := errors.AsType[*web.ProxyError](err); ok {
 			err = &polite.BlamelessError{Err: err, Asked: !proxy.Down}
+		} else if err != nil && ctx.Err() != nil && len(s.tape.Request) == 0 { // cancelled before it was sent
+			err = &polite.BlamelessError{Err: err}
 		}
 		return resp, err
 	}
