@@ -19,8 +19,8 @@
 // -rate and -host-rate limit requests per second. Many names may lead to one server, as with blogs
 // on one domain or a wildcard in DNS; -address-rate limits the requests per second to each public IP
 // address, whatever the names. An address whose turn is more than a minute away is returned with the error
-// "budget" and not_before. Each run of fetch (in a crawl without -steady, each generation) and each partition counts for
-// itself, and there is no such limit behind a proxy that resolves the names.
+// "budget" and not_before. Each run of fetch (in a crawl without -steady, each generation) and each
+// partition counts for itself, and there is no such limit behind a proxy that resolves the names.
 //
 // Records are written in the order in which they are done. Fetch does not wait for a host that
 // has failed or requested a pause (Retry-After): it returns the other addresses of that host with

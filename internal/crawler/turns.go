@@ -18,8 +18,8 @@ const maxTurn = time.Minute
 // it, because each of them is a host with a pause of its own: a wildcard in DNS could otherwise
 // direct a flood of requests at somebody else's server.
 type turns struct {
-	end  time.Time // deadline of the request; zero if there is none
-	paid []netip.Addr
+	end      time.Time    // deadline of the request; zero if there is none
+	reserved []netip.Addr // addresses at which the request has a turn
 }
 
 type turnsKey struct{}
@@ -41,12 +41,12 @@ func (e *laterError) wait(ctx context.Context) error {
 	}
 }
 
-// admit returns nil if the request of the context may be sent to an address. It returns a [*laterError] if the turn of the
-// request comes later, and then admits it at any time. If the turn comes too late, it returns a
-// [polite.HoldError].
+// admit returns nil if the request of the context may be sent to an address. If its turn comes later,
+// admit reserves the turn and returns a [*laterError]; the caller waits and asks again. If the turn
+// comes too late, admit returns a [polite.HoldError].
 func (f *fetcher) admit(ctx context.Context, a netip.Addr) error {
 	t, ok := ctx.Value(turnsKey{}).(*turns)
-	if a = polite.Destination(a); !ok || !polite.Public(a) || slices.Contains(t.paid, a) {
+	if a = polite.Destination(a); !ok || !polite.Public(a) || slices.Contains(t.reserved, a) {
 		return nil
 	}
 	atMost := maxTurn
@@ -58,7 +58,7 @@ func (f *fetcher) admit(ctx context.Context, a netip.Addr) error {
 	if !ok {
 		return &polite.BlamelessError{Err: &polite.HoldError{Host: "the server at " + a.String(), Until: at}}
 	}
-	t.paid = append(t.paid, a)
+	t.reserved = append(t.reserved, a)
 	if wait > 0 {
 		return &laterError{at}
 	}
