@@ -22,7 +22,7 @@ import (
 const imports = `
 	# The base imports no other package of this module. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	base = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background partition procgroup pace
+	base = wire weburl message text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background partition procgroup pace
 	base gosite:
 
 	# The row above the base imports only the base; its packages do not import each other.

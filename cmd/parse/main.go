@@ -124,6 +124,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -134,6 +135,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+	"spoor/internal/message"
 	"spoor/internal/page"
 	"spoor/internal/robots"
 	"spoor/internal/wire"
@@ -331,19 +333,13 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if doc.URL == "" {
 		doc.URL = rec.URL
 	}
-	if sent := header(rec, "content-type"); sent != "" {
-		if doc.ContentType == "" {
-			doc.ContentType = sent
-		}
-		if doc.Charset == "" {
-			doc.Charset = archive.Charset(sent)
-		}
-	}
-	command := p.convert.command(archive.MediaType(doc.ContentType))
+	media, charset := message.ContentType(headers(rec, "content-type")...)
+	doc.ContentType, doc.Charset = cmp.Or(doc.ContentType, media), cmp.Or(doc.Charset, charset)
+	command := p.convert.command(message.MediaType(doc.ContentType))
 	if command != "" {
 		if err := p.convert.convert(command, &doc); err != nil {
 			p.unconverted.Add(1)
-			note(rec, fmt.Sprintf("parse: converting %s: %v", archive.MediaType(doc.ContentType), err))
+			note(rec, fmt.Sprintf("parse: converting %s: %v", message.MediaType(doc.ContentType), err))
 			doc.Body = nil
 		}
 	}

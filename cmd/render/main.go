@@ -122,6 +122,7 @@ import (
 	"spoor/internal/archive"
 	"spoor/internal/browser"
 	"spoor/internal/crawler"
+	"spoor/internal/message"
 	"spoor/internal/polite"
 	"spoor/internal/web"
 	"spoor/internal/wire"
@@ -490,7 +491,7 @@ func mediaType(rec *wire.Record) string {
 	if rec.ContentType != "" {
 		return rec.ContentType
 	}
-	return archive.MediaType(header(rec).Get("Content-Type"))
+	return message.MediaType(header(rec)["Content-Type"]...)
 }
 
 // pageOf returns the page of a record as the browser receives it.

@@ -138,11 +138,11 @@ func FuzzPack(f *testing.F) {
 	f.Add("http://a/\r\n\r\nWARC/1.1", "", []byte("WARC/1.1\r\nContent-Length: 5\r\n\r\n"), "\x00\n", true)
 	f.Fuzz(func(t *testing.T, url, head string, body []byte, via string, zstd bool) {
 		p := testEncoder(t, zstd)
-		p.take(body)
 		x := &Exchange{
 			URL: url, Time: noon, IP: via, Request: []byte(via), Head: []byte(head), Body: body, Truncated: via, Protocols: []string{head, via},
 			Metadata: Metadata{Via: via, Operator: url, Parents: []string{head, via}, Unverified: via},
 		}
+		p.take(x)
 		at := p.exchange(x, via, reference{})
 		blocks := []string{head + string(body), via, string(p.fields(x))}
 		if via == "" {

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/message"
 )
 
 // redirectingArchive returns an archive of two pages and a redirect.
@@ -157,9 +159,9 @@ func TestAFieldOfAnIndexThatDiffersFromTheRecordIsMended(t *testing.T) {
 				continue
 			}
 			for _, want := range []Page{
-				{URL: "http://a/1", Response: &Response{StatusCode: 200, Body: []byte("hello")}},
-				{URL: "http://a/2", Response: &Response{StatusCode: 200, Body: []byte("world")}},
-				{URL: "http://a/1", Response: &Response{StatusCode: 200, Body: []byte("hello")}, Hops: []Hop{{"http://a/3", 302}}},
+				{URL: "http://a/1", Response: &Response{Head: message.Head{StatusCode: 200}, Body: []byte("hello")}},
+				{URL: "http://a/2", Response: &Response{Head: message.Head{StatusCode: 200}, Body: []byte("world")}},
+				{URL: "http://a/1", Response: &Response{Head: message.Head{StatusCode: 200}, Body: []byte("hello")}, Hops: []Hop{{"http://a/3", 302}}},
 			} {
 				url := want.URL
 				if len(want.Hops) > 0 {

@@ -11,8 +11,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"strconv"
+	"net/http"
 	"strings"
+
+	"spoor/internal/message"
 )
 
 // A claim is the value of a digest field.
@@ -84,26 +86,24 @@ type checker struct {
 	payload *claim
 
 	blockSum hash.Hash
-	sum      hash.Hash // digest of the payload as stored in the block
-	http     bool      // the header of an HTTP message, which is not payload, is being read
-	head     []byte    // the part of this header that was read
-	empty    bool      // the current line of the header is empty so far
-	chunks   *dechunker
-	start    []byte // the first maxStart bytes of the block
-}
+	sum      hash.Hash   // digest of the payload as stored in the block
+	chunks   *payloadSum // digest of the payload without its chunks; nil if it has none
 
-// maxStart is the number of bytes of a block that a checker keeps to check the status line.
-const maxStart = 64
+	http   bool   // the header of an HTTP message, which is not payload, is being read
+	head   []byte // the part of the header that was read
+	final  int    // length of the interim responses in head
+	status int    // status of a response; 0 if it is invalid
+}
 
 // reset prepares the checker for the block of a record with that header.
 func (c *checker) reset(h Header) {
-	*c = checker{unknown: c.unknown[:0], head: c.head[:0], start: c.start[:0]}
+	*c = checker{unknown: c.unknown[:0], head: c.head[:0]}
 	c.block, c.blockSum = c.claim(h, blockDigest)
-	if h.Get("WARC-Type") == "revisit" {
+	c.http = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http")
+	if strings.EqualFold(h.Get("WARC-Type"), "revisit") {
 		return // the payload is in another record
 	}
 	c.payload, c.sum = c.claim(h, payloadDigest)
-	c.http = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http")
 }
 
 func (c *checker) claim(h Header, field string) (*claim, hash.Hash) {
@@ -130,18 +130,16 @@ func (c *checker) claims() (n int) {
 }
 
 func (c *checker) Write(p []byte) (int, error) {
-	c.start = append(c.start, p[:min(len(p), maxStart-len(c.start))]...)
 	if c.block != nil {
 		c.blockSum.Write(p)
-	}
-	if c.payload == nil {
-		return len(p), nil
 	}
 	rest := p
 	if c.http {
 		rest = c.header(p)
 	}
-	c.sum.Write(rest)
+	if c.payload != nil {
+		c.sum.Write(rest)
+	}
 	if c.chunks != nil {
 		c.chunks.Write(rest)
 	}
@@ -150,26 +148,32 @@ func (c *checker) Write(p []byte) (int, error) {
 
 // header reads the header of the message from p, and returns what follows it.
 func (c *checker) header(p []byte) []byte {
-	for i, b := range p {
-		switch b {
-		case '\n':
-			if c.empty {
-				c.head = append(c.head, p[:i+1]...)
-				c.http = false
-				if isChunked(parseHead(c.head).Header) {
-					c.chunks = &dechunker{sum: c.payload.make()}
-				}
-				return p[i+1:]
-			}
-			c.empty = true
-		case '\r':
-		default:
-			c.empty = false
+	searched := len(c.head) - c.final
+	c.head = append(c.head, p...)
+	for {
+		unread := c.head[c.final:]
+		n := message.Length(unread, searched)
+		if n == 0 {
+			break
 		}
+		head, _ := message.Parse(unread[:n])
+		c.final, searched = c.final+n, 0
+		if head.IsInterim() {
+			continue
+		}
+		c.http, c.status = false, head.StatusCode
+		if c.final > n && head.Proto == "HTTP/0.9" {
+			c.status = 0 // only interim responses
+		}
+		if c.payload != nil && message.IsChunked(head.Header) {
+			c.chunks = newPayloadSum(c.payload.make(), head.Header)
+		}
+		return c.head[c.final:]
 	}
-	if c.head = append(c.head, p...); len(c.head) > maxHeader {
-		c.http = false // too long for a header, so all of the block is payload
-		c.sum.Write(c.head)
+	if len(c.head) > maxHeader {
+		// It is too long for a header, so all of the block is payload.
+		c.http, c.status = false, parseHead(c.head).StatusCode
+		return c.head
 	}
 	return nil
 }
@@ -190,7 +194,7 @@ func (c *checker) form() (form payloadForm, ok bool) {
 	case c.payload.is(c.sum):
 		return chunked, true
 	}
-	return dechunked, c.payload.is(c.chunks.sum)
+	return dechunked, c.payload.is(c.chunks)
 }
 
 // wrong returns the claims that do not match the data.
@@ -205,77 +209,40 @@ func (c *checker) wrong() []*claim {
 	return all
 }
 
-// A dechunker removes the chunk framing of the data that is written to it, like dechunk, and adds
-// the content of the chunks to sum.
-type dechunker struct {
-	sum   hash.Hash
-	line  []byte // the first line of a chunk, while it is incomplete
-	left  uint64 // number of bytes of the chunk that are left
-	state chunkState
+// A payloadSum computes the digest of a payload: the body without its chunks (WARC 1.1, section 6.3.2). The
+// body is written to it.
+type payloadSum struct {
+	hash.Hash
+	chunks *message.Chunks // nil: the body has no chunks
 }
 
-type chunkState int
-
-const (
-	chunkSizeLine chunkState = iota
-	chunkData
-	chunkCR // before the line break after a chunk, which may be missing
-	chunkLF
-	chunkNone // after a malformed chunk: all following data is content
-	chunkEnd  // after the last chunk
-)
-
-// maxChunkLine limits the first line of a chunk, with its extensions, in bytes.
-const maxChunkLine = 4 << 10
-
-func (d *dechunker) Write(p []byte) {
-	for len(p) > 0 {
-		switch d.state {
-		case chunkSizeLine:
-			p = d.size(p)
-		case chunkData:
-			n := min(d.left, uint64(len(p)))
-			d.sum.Write(p[:n])
-			p = p[n:]
-			if d.left -= n; d.left == 0 {
-				d.state = chunkCR
-			}
-		case chunkCR:
-			p, d.state = bytes.TrimPrefix(p, []byte("\r")), chunkLF
-		case chunkLF:
-			p, d.state = bytes.TrimPrefix(p, []byte("\n")), chunkSizeLine
-		case chunkNone:
-			d.sum.Write(p)
-			return
-		case chunkEnd:
-			return
-		}
+// newPayloadSum returns a payloadSum that uses h, for a body that was received with that header.
+func newPayloadSum(h hash.Hash, header http.Header) *payloadSum {
+	s := &payloadSum{Hash: h}
+	if message.IsChunked(header) {
+		s.chunks = new(message.Chunks)
 	}
+	return s
 }
 
-// size reads the first line of a chunk.
-func (d *dechunker) size(p []byte) (rest []byte) {
-	i := bytes.IndexByte(p, '\n')
-	whole := i >= 0
-	if !whole {
-		i = len(p) - 1
+func (s *payloadSum) Write(p []byte) (int, error) {
+	if s.chunks == nil {
+		return s.Hash.Write(p)
 	}
-	d.line = append(d.line, p[:i+1]...)
-	rest = p[i+1:]
-	if !whole && len(d.line) <= maxChunkLine {
-		return rest
+	for rest := p; len(rest) > 0 && !s.chunks.Ended(); {
+		content, n := s.chunks.Next(rest)
+		s.Hash.Write(content)
+		rest = rest[n:]
 	}
-	size, _, _ := bytes.Cut(bytes.TrimRight(d.line, "\r\n"), []byte(";"))
-	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 62)
-	switch {
-	case err != nil || !whole:
-		d.state = chunkNone
-		d.sum.Write(d.line)
-	case n == 0:
-		d.state = chunkEnd
-	default:
-		d.state, d.left = chunkData, n
+	return len(p), nil
+}
+
+// Sum ends the body.
+func (s *payloadSum) Sum(b []byte) []byte {
+	if s.chunks != nil {
+		content, _ := s.chunks.Close()
+		s.Hash.Write(content)
+		s.chunks = nil
 	}
-	d.line = d.line[:0]
-	return rest
+	return s.Hash.Sum(b)
 }

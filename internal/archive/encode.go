@@ -16,6 +16,8 @@ import (
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/message"
 )
 
 // Default levels of compression. At level 6, klauspost/compress needs less than half the time
@@ -140,11 +142,15 @@ func (e *encoder) reset() {
 	e.out = e.out[:0]
 }
 
-// take computes the digest of the payload.
-func (e *encoder) take(body []byte) {
+// take computes the digest of the payload of an exchange.
+func (e *encoder) take(x *Exchange) {
 	e.hash.Reset()
-	e.hash.Write(body)
-	e.payload = e.hash.Sum(e.payload[:0])
+	sum := payloadSum{Hash: e.hash}
+	if x.Chunked {
+		sum.chunks = new(message.Chunks)
+	}
+	sum.Write(x.Body)
+	e.payload = sum.Sum(e.payload[:0])
 	e.sum = e.text(append(e.sum[:0], e.label...), e.payload)
 	e.digest = string(e.sum)
 }

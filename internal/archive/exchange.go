@@ -26,6 +26,7 @@ type Exchange struct {
 	Request []byte // the request as sent; if empty, no request record is written
 	Head    []byte // header of the response, with the empty line at its end
 	Body    []byte // the body as received
+	Chunked bool   // the body has chunks
 
 	// Truncated is length, time or disconnect if the body is incomplete, and otherwise empty.
 	Truncated string

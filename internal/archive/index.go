@@ -26,11 +26,12 @@ import (
 	"time"
 
 	"spoor/internal/lock"
+	"spoor/internal/message"
 	"spoor/internal/weburl"
 )
 
 // indexVersion is stored in the first line of each index. An index with another version is rebuilt.
-const indexVersion = 5
+const indexVersion = 6
 
 // indexSuffix is the suffix of the index beside an archive.
 const indexSuffix = ".cdxj"
@@ -594,12 +595,12 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 		return nil, err
 	}
 	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
-	var payload []byte
-	e.Capture, payload = describeCapture(rec, url, b.buf[:n])
+	var resp *Response
+	e.Capture, resp = describeCapture(rec, url, b.buf[:n])
 	e.Filename = b.name
 	if e.Digest == "" && !e.Revisit() {
-		h := sha1.New()
-		h.Write(payload)
+		h := newPayloadSum(sha1.New(), resp.Header)
+		h.Write(resp.Raw)
 		if _, err := io.CopyBuffer(h, rec, b.buf); err != nil && err != io.ErrUnexpectedEOF {
 			return nil, err
 		}
@@ -609,27 +610,26 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 }
 
 // describeCapture derives the capture of a canonical URL from the header of a record and the first
-// [bufferSize] bytes of its block. It also returns the part of these bytes that belongs to the payload.
+// [bufferSize] bytes of its block. It also returns the header and the start of the body, as received.
 // It does not set Filename and Length. Digest is empty if the record has none.
-func describeCapture(rec *Record, url string, head []byte) (c Capture, payload []byte) {
+func describeCapture(rec *Record, url string, head []byte) (c Capture, resp *Response) {
 	c = Capture{URL: url, Timestamp: rec.Date().Format(timestampLayout), Offset: rec.Offset, Skip: rec.Skip, Digest: rec.Header.Get("WARC-Payload-Digest")}
-	payload = head
+	resp = &Response{Raw: head}
 	kind := rec.Type()
 	switch {
 	case kind == "resource":
-		c.Status, c.MIME = http.StatusOK, MediaType(rec.Header.Get("Content-Type"))
+		c.Status, c.MIME = http.StatusOK, message.MediaType(rec.Header.Get("Content-Type"))
 	case kind == "revisit" && len(head) == 0:
 		c.MIME = revisitMIME
 	default:
-		resp := parseHead(head)
-		payload = resp.Raw
-		c.Status, c.MIME = resp.StatusCode, MediaType(resp.Header.Get("Content-Type"))
+		resp = parseHead(head)
+		c.Status, c.MIME = resp.StatusCode, message.MediaType(resp.Header["Content-Type"]...)
 		c.Redirect = redirect(url, resp)
 		if kind == "revisit" {
 			c.MIME = revisitMIME
 		}
 	}
-	return c, payload
+	return c, resp
 }
 
 // unusable returns the fault of a capture with a malformed URL. It returns nil for records of other

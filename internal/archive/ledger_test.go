@@ -232,7 +232,7 @@ func FuzzCaptures(f *testing.F) {
 	keys := []key{markKey(w.name)}
 	e := newEncoder(must(newDigester("")), nil, DefaultLevel)
 	for url, body := range want {
-		e.take(body)
+		e.take(&Exchange{Body: body})
 		keys = append(keys, e.keyPayload(), e.keyURL(url))
 	}
 	slices.SortFunc(keys, func(a, b key) int { return bytes.Compare(a[:], b[:]) })

@@ -798,7 +798,7 @@ func (g *segment) edited(p piece) ([]byte, error) {
 	var out []byte
 	dropping := false
 	for line := range bytes.Lines(header) {
-		if text, _, _ := cutLine(line); len(text) == 0 {
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
 			break
 		}
 		// A line without a name is ignored, and a folded line after it continues the field

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/message"
 	"spoor/internal/weburl"
 )
 
@@ -517,11 +518,11 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 // was cut, check cannot compare the length of the record, nor a digest that is not in the header.
 func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 	head := block[:min(len(block), bufferSize)]
-	found, payload := describeCapture(rec, c.URL, head)
+	found, resp := describeCapture(rec, c.URL, head)
 	if found.Digest == "" && !found.Revisit() {
 		if found.Digest = c.Digest; !cut {
-			h := sha1.New()
-			h.Write(payload)
+			h := newPayloadSum(sha1.New(), resp.Header)
+			h.Write(resp.Raw)
 			h.Write(block[len(head):])
 			found.Digest = label(h.Sum(nil))
 		}
@@ -632,7 +633,7 @@ func (s *scratch) block(rec *Record) (block []byte, cut bool, err error) {
 // adds a header.
 func (s *scratch) decode(rec *Record, block []byte, cut bool) (resp *Response, err error) {
 	if rec.Type() == "resource" {
-		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
+		resp = &Response{Head: message.Head{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}}, Raw: block, Body: block}
 		if t := rec.Header.Get("Content-Type"); t != "" {
 			resp.Header.Set("Content-Type", t)
 		}
@@ -690,7 +691,7 @@ func ParseMediaTypes(list string) (types []string, err error) {
 		if t = strings.TrimSpace(t); t == "" {
 			continue
 		}
-		if kind, sub, _ := strings.Cut(t, "/"); MediaType(t) != t || strings.Contains(kind, "*") || sub != "*" && strings.Contains(sub, "*") {
+		if kind, sub, _ := strings.Cut(t, "/"); message.MediaType(t) != t || strings.Contains(kind, "*") || sub != "*" && strings.Contains(sub, "*") {
 			return nil, fmt.Errorf("%q is no media type (hint: text/html, or text/* for all that begin so)", t)
 		}
 		types = append(types, t)
@@ -812,7 +813,7 @@ func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, err
 	page := newPage(rec, url, filename)
 	page.Response = resp
 	if page.Digest == "" {
-		page.Digest = Digest(resp.Raw)
+		page.Digest = resp.Digest()
 	}
 	return page, err
 }

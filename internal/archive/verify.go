@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"spoor/internal/message"
 	"spoor/internal/terminal"
 )
 
@@ -329,14 +330,18 @@ func (f *verifiedFile) record(rec *Record) error {
 // checkStatus checks the status of an HTTP response. It accepts 101, because that ends an exchange,
 // unlike other interim responses, and because there are archives of WebSockets.
 func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, ...any)) {
-	kind, media := rec.Type(), MediaType(rec.Header.Get("Content-Type"))
+	kind, media := rec.Type(), message.MediaType(rec.Header.Get("Content-Type"))
 	if kind != "response" && kind != "revisit" || rec.Version != "ARC" && media != "application/http" {
 		return
 	}
-	if parseHead(f.check.start).StatusCode != 0 {
+	if f.check.http { // the header does not end
+		f.check.status = parseHead(f.check.head).StatusCode
+	}
+	if f.check.status >= 200 {
 		return
 	}
-	line, _, _ := cutLine(f.check.start)
+	line, _, _ := bytes.Cut(f.check.head, []byte("\n"))
+	line = bytes.TrimSuffix(line, []byte("\r"))
 	_, status, _ := bytes.Cut(line, []byte(" "))
 	isSwitch := bytes.HasPrefix(bytes.TrimLeft(status, " "), []byte("101 "))
 	if !isSwitch {

@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -277,38 +276,6 @@ func TestVerifySharedArchives(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzDechunker compares dechunker with dechunk.
-func FuzzDechunker(f *testing.F) {
-	for _, s := range []string{"5\r\nhello\r\n0\r\n\r\n", "5\nhello0\n", "hello", "5;a=b\r\nhello\r\nzz\r\n", "5\r\nhel", ""} {
-		f.Add([]byte(s), uint64(3))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte, seed uint64) {
-		// dechunk ignores an incomplete line, dechunker does not.
-		raw = append(raw, '\n')
-		d := dechunker{sum: sha1.New()}
-		rng := rand.New(rand.NewPCG(seed, 1))
-		for rest := raw; len(rest) > 0; {
-			n := 1 + rng.IntN(len(rest))
-			d.Write(rest[:n])
-			rest = rest[n:]
-		}
-		body, _ := dechunk(nil, raw)
-		if got, want := hex.EncodeToString(d.sum.Sum(nil)), fmt.Sprintf("%x", sha1.Sum(body)); got != want && !longLine(raw) {
-			t.Errorf("%q becomes something else than %q", raw, body)
-		}
-	})
-}
-
-// longLine reports whether a line is longer than maxChunkLine.
-func longLine(b []byte) bool {
-	for line := range bytes.Lines(b) {
-		if len(line) > maxChunkLine {
-			return true
-		}
-	}
-	return false
 }
 
 func FuzzVerify(f *testing.F) {

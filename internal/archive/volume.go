@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"spoor/internal/message"
 	"spoor/internal/terminal"
 )
 
@@ -256,7 +257,7 @@ func (s Summary) String() string {
 // Summary returns the summary of a record, and closes the record. It returns the error of Close; the
 // summary is valid even then.
 func (r *Record) Summary() (Summary, error) {
-	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: MediaType(r.Header.Get("Content-Type"))}
+	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: message.MediaType(r.Header.Get("Content-Type"))}
 	if s.MIME == "application/http" && (s.Type == "response" || s.Type == "revisit") {
 		head := make([]byte, min(r.ContentLength, bufferSize))
 		n, err := io.ReadFull(r, head)
@@ -265,7 +266,7 @@ func (r *Record) Summary() (Summary, error) {
 		}
 		if head = head[:n]; bytes.HasPrefix(head, []byte("HTTP/")) {
 			resp := parseHead(head)
-			s.Status, s.MIME = resp.StatusCode, MediaType(resp.Header.Get("Content-Type"))
+			s.Status, s.MIME = resp.StatusCode, message.MediaType(resp.Header["Content-Type"]...)
 		}
 	}
 	err := r.Close()

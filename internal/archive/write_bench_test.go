@@ -197,7 +197,7 @@ func BenchmarkDigest(b *testing.B) {
 			p := newEncoder(d, nil, DefaultLevel)
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
-				p.take(body)
+				p.take(&Exchange{Body: body})
 			}
 		})
 	}

@@ -71,7 +71,7 @@ type WriterOptions struct {
 // end of that file is complete. A Writer is safe for concurrent use, and compresses the records of
 // concurrent calls in parallel.
 //
-// The payload digest is computed from the body as received, with chunks and content coding. If a
+// The payload digest is computed from the body without its chunks, but with its content coding. If a
 // payload of at least [MinRevisit] bytes was already written with this prefix, for any URL and by
 // any process, a revisit is written. Positions of payloads are stored in PREFIX.captures; if that
 // file is lost, the only effect is that payloads are written again.
@@ -179,7 +179,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 		e.reset()
 		w.encoders.Put(e)
 	}()
-	e.take(x.Body)
+	e.take(x)
 	name, info, err := w.ready(e)
 	if err != nil {
 		return Location{}, err

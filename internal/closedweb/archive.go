@@ -254,7 +254,7 @@ func (r *captureReader) read(address string) capture {
 	content := r.extractor.Extract(page.Document{
 		URL:         p.URL,
 		ContentType: cmp.Or(p.ContentType(), sent),
-		Charset:     archive.Charset(sent),
+		Charset:     p.Charset(),
 		Body:        p.Body,
 	})
 	for i := range content.Links {

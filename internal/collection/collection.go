@@ -186,7 +186,7 @@ func (c *writer) listHTML(ctx context.Context) error {
 		content := extractor.Extract(page.Document{
 			URL:         found.URL,
 			ContentType: found.ContentType(),
-			Charset:     archive.Charset(found.Header.Get("Content-Type")),
+			Charset:     found.Charset(),
 			Body:        found.Body[:min(len(found.Body), maxHead)],
 		})
 		c.listed++

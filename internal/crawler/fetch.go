@@ -216,7 +216,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			continue
 		}
 		r.page.URL, r.page.Hops = u.String(), hops
-		describe(rec, r.page, r.tooLarge, f.maxSize, keep)
+		describe(rec, r.page, r.failed, f.maxSize, keep)
 		appendDetail(rec, r.remark)
 		rec.FetchMS = took.Milliseconds()
 		if r.refused {

@@ -149,7 +149,7 @@ func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep fu
 		rec.ErrorDetail = fmt.Sprintf("%d of %d headers left out: more than %d bytes or %d names", omitted, len(p.Header), maxHeaders, maxNames)
 	}
 	rec.ContentType = p.ContentType()
-	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
+	rec.Charset = p.Charset()
 	rec.Truncated = p.Truncated
 	if err != nil && int64(max(len(p.Body), len(p.Raw))) < limit {
 		fail(rec, classify(context.Background(), err), err)

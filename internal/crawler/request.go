@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/message"
 	"spoor/internal/polite"
 	"spoor/internal/web"
 	"spoor/internal/wire"
@@ -29,7 +30,7 @@ const (
 type response struct {
 	response http.Response // without body
 	page     *archive.Page
-	tooLarge error         // why the body was not decoded
+	failed   error         // why the body was not decoded, or not as a whole
 	remark   string        // for error_detail, without an error
 	refused  bool          // the media type is not accepted
 	took     time.Duration // from the request to the last byte
@@ -64,7 +65,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	tape := s.tape
 	r := &response{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, release: s.release}
 	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
-	media := archive.MediaType(resp.Header.Get("Content-Type"))
+	media := message.MediaType(resp.Header["Content-Type"]...)
 	r.refused = !unchanged && polite.Redirect(resp) == "" && !accepts(f.MIME, media)
 	truncated := ""
 	if !r.refused {
@@ -80,13 +81,9 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	}
 
 	header := resp.Header
-	if len(resp.TransferEncoding) > 0 {
-		header = header.Clone()
-		header["Transfer-Encoding"] = resp.TransferEncoding
-	}
 	r.page = &archive.Page{
 		Response: &archive.Response{
-			Proto: resp.Proto, StatusCode: resp.StatusCode, Header: header, Raw: tape.Body, Truncated: truncated,
+			Head: message.Head{Proto: resp.Proto, StatusCode: resp.StatusCode, Header: header}, Raw: tape.Body, Truncated: truncated,
 		},
 		Time: tape.Start, IP: tape.IP,
 	}
@@ -98,7 +95,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 		return r, nil
 	}
 	var torn string
-	if r.page.Body, torn, r.tooLarge, err = f.decode(ctx, s, tape.Body, header, limit); err != nil {
+	if r.page.Body, torn, r.failed, err = f.decode(ctx, s, tape.Body, header, limit); err != nil {
 		return nil, err
 	}
 	r.page.Truncated = cmp.Or(truncated, torn)
@@ -107,7 +104,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	}
 	if f.warc == nil {
 		if !unchanged {
-			r.page.Digest = archive.Digest(tape.Body)
+			r.page.Digest = r.page.Response.Digest()
 		}
 		return r, nil
 	}
@@ -118,7 +115,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	}
 	at, err := f.warc.Write(&archive.Exchange{
 		URL: address, Time: tape.Start, IP: tape.IP, Request: withoutFields(tape.Request, s.secrets), Head: tape.Head, Body: tape.Body,
-		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, NoArchive: noArchive, Metadata: m,
+		Chunked: message.IsChunked(header), Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, NoArchive: noArchive, Metadata: m,
 	})
 	if err != nil {
 		return nil, &WARCError{err}
@@ -129,11 +126,11 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 
 // decode decodes a body, up to limit bytes, into the buffer of the slot. If the body is not
 // declared to be large, it is first decoded with a small limit, which needs little memory.
-func (f *fetcher) decode(ctx context.Context, s *slot, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge, err error) {
+func (f *fetcher) decode(ctx context.Context, s *slot, raw []byte, header http.Header, limit int64) (body []byte, torn string, failed, err error) {
 	if max(int64(len(raw)), archive.Promised(raw, header)) <= largeBody {
-		body, torn, tooLarge = f.decodeUpTo(s, raw, header, min(limit, largeBody))
-		if tooLarge == nil || limit <= largeBody {
-			return body, torn, tooLarge, nil
+		body, torn, failed = f.decodeUpTo(s, raw, header, min(limit, largeBody))
+		if !errors.Is(failed, archive.ErrTooLarge) || limit <= largeBody {
+			return body, torn, failed, nil
 		}
 	}
 	s.decoded, body = nil, nil // free them, because the wait for memory may be long
@@ -145,22 +142,22 @@ func (f *fetcher) decode(ctx context.Context, s *slot, raw []byte, header http.H
 		runtime.GC()
 		defer runtime.GC()
 	}
-	body, torn, tooLarge = f.decodeUpTo(s, raw, header, limit)
-	return body, torn, tooLarge, nil
+	body, torn, failed = f.decodeUpTo(s, raw, header, limit)
+	return body, torn, failed, nil
 }
 
-func (f *fetcher) decodeUpTo(s *slot, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge error) {
+func (f *fetcher) decodeUpTo(s *slot, raw []byte, header http.Header, limit int64) (body []byte, torn string, failed error) {
 	d := <-f.decoders
 	defer func() { f.decoders <- d }()
 	d.Limits.Body = limit
 	if s.decoded == nil {
 		s.decoded = *f.buffers.Get().(*[]byte)
 	}
-	body, torn, tooLarge = d.Decode(s.decoded, raw, header)
+	body, torn, failed = d.Decode(s.decoded, raw, header)
 	if len(body) > 0 && &body[0] != &raw[0] {
 		s.decoded = body
 	}
-	return body, torn, tooLarge
+	return body, torn, failed
 }
 
 // drain reads a body, up to limit bytes, onto the tape of the slot. If it does not reach the
@@ -233,6 +230,10 @@ func (t robotsTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	r, err := t.f.request(req, requestURL(req), archive.Metadata{Operator: "robots"})
 	if err != nil {
 		return nil, err
+	}
+	if errors.Is(r.failed, archive.ErrCoding) {
+		r.release()
+		return nil, r.failed
 	}
 	var body io.Reader = bytes.NewReader(bytes.Clone(r.page.Body))
 	r.release()

@@ -39,8 +39,8 @@ func (c *Crawler) LoadResource(ctx context.Context, address, via string, header 
 	}
 	defer r.release()
 	switch {
-	case r.tooLarge != nil:
-		return nil, r.tooLarge
+	case r.failed != nil:
+		return nil, r.failed
 	case r.page.Truncated != "": // an incomplete script may do something else
 		return nil, errors.New("the response is truncated: " + r.page.Truncated)
 	}

@@ -312,9 +312,8 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 		}
 		body := slices.Clone(p.Body)
 		size += len(body)
-		sent := p.Header.Get("Content-Type")
 		b.pages = append(b.pages, rawPage{url: p.URL, time: p.Time, doc: page.Document{
-			URL: p.URL, ContentType: p.ContentType(), Charset: archive.Charset(sent),
+			URL: p.URL, ContentType: p.ContentType(), Charset: p.Charset(),
 			Language: p.Header.Get("Content-Language"), Body: body,
 		}})
 		begin, previousEnd, torn = p.Offset, b.end, false

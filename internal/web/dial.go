@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,12 +12,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/net/proxy"
 
+	"spoor/internal/message"
 	"spoor/internal/weburl"
 )
 
@@ -354,19 +355,35 @@ func requestTunnel(ctx context.Context, c net.Conn, target, login string) error 
 	if _, err := io.WriteString(c, request+"\r\n"); err != nil {
 		return err
 	}
-	br := bufio.NewReader(io.LimitReader(c, maxProxyHeader))
-	for {
-		resp, err := http.ReadResponse(br, &http.Request{Method: http.MethodConnect})
-		switch {
-		case err != nil:
+	in := io.LimitReader(c, maxProxyHeader)
+	var answer []byte
+	for searched := 0; ; {
+		n, err := message.Scan(answer, searched)
+		if err != nil {
 			return err
-		case resp.StatusCode == http.StatusProxyAuthRequired:
+		}
+		if n == 0 { // incomplete
+			searched = len(answer)
+			answer = slices.Grow(answer, 1<<10)
+			n, err := in.Read(answer[searched:cap(answer)])
+			if answer = answer[:searched+n]; n == 0 && err == io.EOF {
+				return io.ErrUnexpectedEOF
+			} else if n == 0 && err != nil {
+				return err
+			}
+			continue
+		}
+		head, _ := message.Parse(answer[:n])
+		switch {
+		case head.IsInterim():
+			answer, searched = answer[n:], 0
+		case head.StatusCode == http.StatusProxyAuthRequired:
 			return &ProxyError{errProxyLogin, true}
-		case resp.StatusCode >= 300:
-			return fmt.Errorf("it answers CONNECT %s with status %d", target, resp.StatusCode)
-		case resp.StatusCode >= 200 && br.Buffered() > 0:
+		case head.StatusCode < 200 || head.StatusCode >= 300:
+			return fmt.Errorf("it answers CONNECT %s with status %d", target, head.StatusCode)
+		case len(answer) > n:
 			return errors.New("it speaks before the server can")
-		case resp.StatusCode >= 200:
+		default:
 			return nil
 		}
 	}

@@ -1,22 +1,21 @@
 package web
 
 import (
-	"bufio"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
+
+	"spoor/internal/message"
 )
 
-const (
-	readBuffer = 64 << 10 // initial size of a tape
-	lineBuffer = 4 << 10  // size of the buffer from which header lines are parsed
-)
+// readBuffer is the initial size of a tape.
+const readBuffer = 64 << 10
 
 // past is a deadline that interrupts reads and writes.
 var past = time.Unix(1, 0)
@@ -25,7 +24,6 @@ var past = time.Unix(1, 0)
 // no byte of a response was received.
 func (c *conn) send1(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
 	c.tape, c.left, c.consumed, c.got, c.failed = x.tape, int64(c.t.maxHeader()), 0, false, nil
-	c.br = c.t.reader(c)
 	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
 	fail := func(err error) (*http.Response, bool, error) {
 		stop()
@@ -38,63 +36,68 @@ func (c *conn) send1(x *exchange, req *http.Request) (resp *http.Response, unans
 	if _, err := c.Conn.Write(c.withAuthorization(c.tape.Request)); err != nil {
 		return fail(err)
 	}
-	for {
-		c.tape.head = len(c.tape.received) - c.unread()
-		resp, err = http.ReadResponse(c.br, req)
-		if err == nil {
-			err = checkStatus(resp)
-		}
-		switch {
-		case err != nil:
-			return fail(c.responseError(err))
-		case resp.StatusCode == http.StatusSwitchingProtocols:
-			return fail(errSwitched)
-		case c.proxied && resp.StatusCode == http.StatusProxyAuthRequired:
-			return fail(&ProxyError{errProxyLogin, true})
-		}
-		if resp.StatusCode >= 200 {
-			break // skip interim responses, which have no body
+	var head message.Head
+	for head.StatusCode == 0 || head.IsInterim() {
+		if head, err = c.readHead(); err != nil {
+			return fail(err)
 		}
 	}
-	trimNames(resp.Header)
+	framing, err := head.Framing()
+	switch {
+	case head.StatusCode == http.StatusSwitchingProtocols:
+		return fail(errSwitched)
+	case c.proxied && head.StatusCode == http.StatusProxyAuthRequired:
+		return fail(&ProxyError{errProxyLogin, true})
+	case err != nil:
+		return fail(err)
+	}
 	c.left = math.MaxInt64
-	c.tape.body = len(c.tape.received) - c.unread()
-	if !resp.ProtoAtLeast(1, 1) {
+	c.tape.body = c.consumed
+	if c.tape.off {
+		c.tape.received, c.consumed = c.tape.received[c.consumed:], 0
+	}
+	if head.Proto == "HTTP/1.0" {
 		c.tape.Protocols = append([]string{"http/1.0"}, c.protocols[1:]...)
 	}
-	c.tape.expect(resp.ContentLength - int64(c.unread()))
-	b := &body1{body: resp.Body, c: c, x: x, stop: stop, last: resp.Close}
-	if resp.Body == http.NoBody {
+	c.tape.expect(framing.Length - int64(c.unread()))
+	b := &body1{c: c, x: x, stop: stop, framing: framing}
+	if b.isRead() {
 		b.end(io.EOF)
 	}
-	resp.Body = b
-	return resp, false, nil
+	return &http.Response{
+		Status: fmt.Sprintf("%03d %s", head.StatusCode, head.Reason), StatusCode: head.StatusCode, Proto: head.Proto, Header: head.Header,
+		ContentLength: framing.Length, Body: b, Request: req,
+	}, false, nil
 }
 
-// trimNames removes trailing spaces from field names, as browsers and archives do (RFC
-// 9112, section 5.1); net/http keeps them, and does not find such fields.
-func trimNames(h http.Header) {
-	var padded []string
-	for name := range h {
-		if strings.HasSuffix(name, " ") {
-			padded = append(padded, name)
+// readHead reads the head of a response, which may be an interim one.
+func (c *conn) readHead() (head message.Head, err error) {
+	c.tape.head = c.consumed
+	for searched := 0; ; {
+		b := c.tape.received[c.tape.head:]
+		n, err := message.Scan(b, searched)
+		if err != nil {
+			return head, err
 		}
-	}
-	slices.Sort(padded)
-	for _, name := range padded {
-		for _, value := range h[name] {
-			h.Add(strings.TrimRight(name, " "), value)
+		if n > 0 {
+			c.consumed += n
+			if head, _ = message.Parse(b[:n]); head.StatusCode == 0 || head.Proto == "HTTP/0.9" {
+				line, _, _ := strings.Cut(strings.TrimLeft(string(b[:n]), "\r\n"), "\n")
+				_, status, _ := strings.Cut(line, " ")
+				return head, &StatusError{strings.TrimSpace(status)}
+			}
+			return head, nil
 		}
-		delete(h, name)
+		searched = len(b)
+		if !c.receive() {
+			return head, c.headError()
+		}
 	}
 }
 
-// responseError returns why there is no response: the error of the network if there is one,
-// otherwise err. After a network error, err only says that the response is incomplete.
-func (c *conn) responseError(err error) error {
+// headError returns why the head of a response is missing or incomplete.
+func (c *conn) headError() error {
 	switch {
-	case c.failed == nil:
-		return err
 	case c.failed != io.EOF:
 		return c.failed
 	case c.got:
@@ -103,60 +106,102 @@ func (c *conn) responseError(err error) error {
 	return errNoAnswer
 }
 
-// Read returns bytes of the tape that the response parser has not read yet. If there are none, Read
-// first reads from the network onto the tape.
-func (c *conn) Read(p []byte) (n int, err error) {
-	if c.consumed == len(c.tape.received) && c.failed == nil {
-		c.failed = c.receive()
+// receive reads from the network onto the tape. It reports whether something was received; otherwise
+// c.failed is the reason.
+func (c *conn) receive() bool {
+	if c.failed != nil {
+		return false
 	}
-	n = copy(p, c.tape.received[c.consumed:])
-	if c.consumed += n; n == 0 {
-		err = c.failed
-	}
-	return n, err
-}
-
-// receive reads from the network onto the tape.
-func (c *conn) receive() error {
-	if c.tape.off {
+	if c.tape.off && c.tape.body > 0 {
 		c.tape.received, c.consumed = c.tape.received[:0], 0
 	}
 	allowed := c.tape.allowed(int(min(c.left, math.MaxInt32)))
 	switch {
 	case c.left == 0:
-		return ErrHeaderSize
+		c.failed = ErrHeaderSize
+		return false
 	case allowed == 0:
-		return ErrTapeFull
+		c.failed = ErrTapeFull
+		return false
 	}
-	n, err := c.Conn.Read(c.tape.grow(allowed))
+	n := 0
+	for n == 0 && c.failed == nil {
+		n, c.failed = c.Conn.Read(c.tape.grow(allowed))
+	}
 	c.got = c.got || n > 0
 	c.left -= int64(n)
 	c.tape.received = c.tape.received[:len(c.tape.received)+n]
-	return err
+	return n > 0
 }
 
-// unread returns the number of received bytes that the response parser has not read.
-func (c *conn) unread() int { return len(c.tape.received) - c.consumed + c.br.Buffered() }
+// unread returns the number of received bytes that were not parsed.
+func (c *conn) unread() int { return len(c.tape.received) - c.consumed }
 
 // A body1 is the body of a response over HTTP/1.1.
 type body1 struct {
-	body io.Reader // decoded from chunks
-	c    *conn
-	x    *exchange
-	stop func() bool // stops interrupting the connection when the exchange is cancelled
-	last bool        // the server closes the connection after this response
-	err  error       // set when the body has ended
+	c       *conn
+	x       *exchange
+	stop    func() bool // stops interrupting the connection when the exchange is cancelled
+	framing message.Framing
+	chunks  message.Chunks
+	content []byte // content that was parsed, but not returned
+	err     error  // set when the body has ended
 }
 
-func (b *body1) Read(p []byte) (int, error) {
-	if b.err != nil {
-		return 0, b.err
-	}
-	n, err := b.body.Read(p)
-	if err != nil {
-		b.end(err)
+func (b *body1) Read(p []byte) (n int, err error) {
+	c := b.c
+	for n == 0 && b.err == nil && len(p) > 0 {
+		if n = copy(p, b.content); n > 0 {
+			b.content = b.content[n:]
+			break
+		}
+		if c.unread() == 0 && !c.receive() {
+			b.end(b.endOfInput())
+			break
+		}
+		// The tape must not end after what the caller has read.
+		unread := c.tape.received[c.consumed:]
+		unread = unread[:min(len(unread), len(p))]
+		if b.framing.Chunked {
+			var read int
+			b.content, read = b.chunks.Next(unread)
+			c.consumed += read
+			if b.chunks.Malformed() && !b.framing.Last {
+				b.end(errChunks)
+			}
+			n = copy(p, b.content)
+			b.content = b.content[n:]
+		} else {
+			if b.framing.Length >= 0 {
+				unread = unread[:min(int64(len(unread)), b.framing.Length)]
+				b.framing.Length -= int64(len(unread))
+			}
+			n = copy(p, unread)
+			c.consumed += n
+		}
+		if b.isRead() && b.err == nil {
+			b.end(io.EOF)
+		}
 	}
 	return n, b.err
+}
+
+// isRead reports whether the body was read to its end.
+func (b *body1) isRead() bool { return b.framing.Length == 0 || b.framing.Chunked && b.chunks.Ended() }
+
+// endOfInput returns the error for a body after which nothing is received.
+func (b *body1) endOfInput() error {
+	if b.c.failed != io.EOF {
+		return b.c.failed
+	}
+	whole := b.framing.Length < 0
+	if b.framing.Chunked {
+		_, whole = b.chunks.Close()
+	}
+	if !whole {
+		return io.ErrUnexpectedEOF
+	}
+	return io.EOF
 }
 
 func (b *body1) Close() error {
@@ -170,10 +215,9 @@ func (b *body1) Close() error {
 // to its end and no byte follows the response.
 func (b *body1) end(err error) {
 	c := b.c
-	c.tape.finish(len(c.tape.received) - c.unread())
-	if b.stop() && err == io.EOF && !b.last && c.unread() == 0 {
-		c.t.readers.Put(c.br)
-		c.br, c.tape = nil, nil
+	c.tape.finish(c.consumed)
+	if b.stop() && err == io.EOF && !b.framing.Last && c.failed == nil && c.unread() == 0 {
+		c.tape = nil
 		c.t.mu.Lock()
 		c.t.putIdle(c)
 		c.t.mu.Unlock()
@@ -184,15 +228,6 @@ func (b *body1) end(err error) {
 		err = ended
 	}
 	b.err = err
-}
-
-// reader returns a buffered reader of c.
-func (t *Transport) reader(c *conn) *bufio.Reader {
-	if br, ok := t.readers.Get().(*bufio.Reader); ok {
-		br.Reset(c)
-		return br
-	}
-	return bufio.NewReaderSize(c, lineBuffer)
 }
 
 // withAbsoluteURL returns a request for which WriteProxy writes the absolute URL. An opaque URL

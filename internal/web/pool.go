@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bufio"
 	"cmp"
 	"container/list"
 	"context"
@@ -26,10 +25,9 @@ type conn struct {
 	h2         *http.ClientConn // nil: HTTP/1.1
 
 	// State of an HTTP/1.1 exchange.
-	br       *bufio.Reader
 	tape     *Tape
 	left     int64 // bytes of header that are still allowed
-	consumed int   // bytes of the tape that Read has returned
+	consumed int   // bytes of the tape that were parsed
 	got      bool  // at least one byte of a response was received
 	failed   error // error of the last read from the network
 
@@ -233,11 +231,6 @@ func (t *Transport) closeIdle(c *conn) {
 // close closes an HTTP/1.1 connection that is in use.
 func (c *conn) close() {
 	c.Conn.Close()
-	if c.br != nil {
-		c.br.Reset(nil)
-		c.t.readers.Put(c.br)
-		c.br = nil
-	}
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
 	c.t.removeUser(c)

@@ -340,9 +340,9 @@ func TestConnectResponses(t *testing.T) {
 		"too early":       {"HTTP/1.1 200 OK\r\n\r\nwords", "before the server"},
 		"no":              {"HTTP/1.1 403 No\r\n\r\n", "status 403"},
 		"a password":      {"HTTP/1.1 407 No\r\n\r\n", "user name and password"},
-		"garbage":         {"\x00\x01\r\n\r\n", "malformed"},
+		"garbage":         {"\x00\x01\r\n\r\n", "status line"},
 		"nothing":         {"", "EOF"},
-		"endless interim": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "malformed"},
+		"endless interim": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "unexpected EOF"},
 	} {
 		w := pipes(func(_ int, c2 net.Conn) {
 			readRequest(bufio.NewReader(c2))

@@ -97,9 +97,8 @@ type Transport struct {
 	// connect replaces the network in tests.
 	connect func(context.Context, netip.AddrPort) (net.Conn, error)
 
-	once    sync.Once
-	h2      *http.Transport // makes HTTP/2 connections from TLS connections
-	readers sync.Pool       // of *bufio.Reader
+	once sync.Once
+	h2   *http.Transport // makes HTTP/2 connections from TLS connections
 
 	mu    sync.Mutex
 	hosts map[string]*host // hosts that have connections, by scheme and host
@@ -174,6 +173,7 @@ var (
 	errSwitched   = errors.New("the server switched to another protocol without a request")
 	errProxyLogin = errors.New("it requires another user name and password (status 407)")
 	errClosed     = errors.New("the body of the answer was closed")
+	errChunks     = errors.New("a chunk of the answer is malformed")
 )
 
 func (t *Transport) init() {
