@@ -97,6 +97,14 @@ func TestDecodeResponses(t *testing.T) {
 		{"coded but empty", head("Content-Encoding: gzip"), 200, "", ""},
 		{"gzip in chunks", head("Content-Encoding: gzip", "Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz), 200, page, ""},
 		{"torn gzip", head("Content-Encoding: gzip") + gz[:len(gz)-4], 200, page, "disconnect"},
+		{"gzip torn in its header", head("Content-Encoding: gzip") + gz[:8], 200, "", "disconnect"},
+		{"zstd torn before its first block", head("Content-Encoding: zstd") + coded(t, "zstd", page)[:6], 200, "", "disconnect"},
+		{"br torn before its first byte", head("Content-Encoding: br") + coded(t, "br", strings.Repeat(page, 9))[:4], 200, "", "disconnect"},
+
+		{"early hints", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + head("Content-Encoding: gzip") + gz, 200, page, ""},
+		{"gzip as transfer coding", head("Transfer-Encoding: gzip, chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz), 200, page, ""},
+		{"gzip of chunks", head("Transfer-Encoding: chunked, gzip") + coded(t, "gzip", "27\r\n"+page+"\r\n0\r\n\r\n"), 200, page, ""},
+		{"chunked twice, it says", head("Transfer-Encoding: chunked", "Transfer-Encoding: chunked") + "5\r\nhello\r\n0\r\n\r\n", 200, "hello", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, d := range []*Decoder{{}, {Limits: Limits{Body: 1 << 16}}} {
@@ -111,6 +119,34 @@ func TestDecodeResponses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUndecodableBodiesAreErrors checks that a body that its coding refuses is not returned as a page.
+func TestUndecodableBodiesAreErrors(t *testing.T) {
+	noise := make([]byte, 300)
+	for i := range noise {
+		noise[i] = byte(i * i * 31)
+	}
+	var wide bytes.Buffer
+	z, err := zstd.NewWriter(&wide, zstd.WithWindowSize(16<<20), zstd.WithSingleSegment(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(z, strings.NewReader(strings.Repeat("many words ", 2<<20)))
+	z.Close()
+	for name, c := range map[string]struct{ coding, body string }{
+		"a window above 8 MiB": {"zstd", wide.String()},
+		"a broken frame":       {"zstd", "\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},
+		"gzip of no method":    {"gzip", "\x1f\x8b\x07" + string(noise)},
+		"noise as deflate":     {"deflate", "\xff" + string(noise)},
+		"an unknown coding":    {"rot13", string(noise)},
+	} {
+		var d Decoder
+		r, err := d.Response(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: " + c.coding + "\r\n\r\n" + c.body))
+		if !errors.Is(err, ErrCoding) || !strings.Contains(err.Error(), c.coding) || len(r.Body) > 0 || string(r.Raw) != c.body {
+			t.Errorf("%s: %.20q, %v", name, r.Body, err)
+		}
 	}
 }
 

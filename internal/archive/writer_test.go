@@ -87,6 +87,33 @@ func names(t testing.TB, dir string) []string {
 	return all
 }
 
+// TestPayloadIsTheBodyWithoutChunks checks that the chunks of a page make no difference to its digest.
+func TestPayloadIsTheBodyWithoutChunks(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	plain := exchange("http://example.com/", 3000)
+	want := Digest(plain.Body)
+	write(t, w, plain)
+	for size := 700; size < 4000; size += 700 {
+		x := exchange(fmt.Sprintf("http://example.com/%d", size), 3000)
+		x.Head, x.Chunked = []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), true
+		var b bytes.Buffer
+		for chunk := range slices.Chunk(plain.Body, size) {
+			fmt.Fprintf(&b, "%x\r\n%s\r\n", len(chunk), chunk)
+		}
+		x.Body = append(b.Bytes(), "0\r\n\r\n"...)
+		if at := write(t, w, x); at.Digest != want || !at.Revisit {
+			t.Errorf("chunks of %d bytes: %+v, want the digest %s", size, at, want)
+		}
+		if size == 700 {
+			r := &Response{Head: parseHead(x.Head).Head, Raw: x.Body}
+			if got := r.Digest(); got != want {
+				t.Errorf("digest of the response is %s, want %s", got, want)
+			}
+		}
+	}
+}
+
 func TestWriter(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
