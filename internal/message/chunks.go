@@ -118,10 +118,11 @@ func (c *Chunks) Ended() bool { return c.state == ended }
 // Malformed reports whether a chunk is malformed.
 func (c *Chunks) Malformed() bool { return c.state == malformed }
 
-// Close ends the body where the input ended. It returns the rest of the content, and reports whether
+// Close ends the body where the input ended. It returns the rest of the content, once, and reports whether
 // the body is whole: the last chunk was read, or there are no complete chunks at all.
 func (c *Chunks) Close() (content []byte, whole bool) {
 	if !c.begun && c.state == sizeLine {
+		c.state = malformed
 		return c.line, true
 	}
 	return nil, c.state >= trailer

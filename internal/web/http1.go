@@ -145,6 +145,7 @@ type body1 struct {
 	framing message.Framing
 	chunks  message.Chunks
 	content []byte // content that was parsed, but not returned
+	whole   bool   // nothing is missing, although the input has ended
 	err     error  // set when the body has ended
 }
 
@@ -156,8 +157,13 @@ func (b *body1) Read(p []byte) (n int, err error) {
 			break
 		}
 		if c.unread() == 0 && !c.receive() {
-			b.end(b.endOfInput())
-			break
+			if b.framing.Chunked {
+				b.content, b.whole = b.chunks.Close()
+			}
+			if len(b.content) == 0 {
+				b.end(b.endOfInput())
+			}
+			continue
 		}
 		// The tape must not end after what the caller has read.
 		unread := c.tape.received[c.consumed:]
@@ -194,11 +200,7 @@ func (b *body1) endOfInput() error {
 	if b.c.failed != io.EOF {
 		return b.c.failed
 	}
-	whole := b.framing.Length < 0
-	if b.framing.Chunked {
-		_, whole = b.chunks.Close()
-	}
-	if !whole {
+	if b.framing.Chunked && !b.whole || b.framing.Length > 0 {
 		return io.ErrUnexpectedEOF
 	}
 	return io.EOF

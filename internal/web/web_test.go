@@ -19,6 +19,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"spoor/internal/message"
 )
 
 // request is a GET of url with a tape.
@@ -95,6 +97,16 @@ func TestTapeHoldsTheBytesOnTheWire(t *testing.T) {
 		"chunks":            {head: chunked, body: "3;x=y\r\nthe\r\n1\r\n \r\n0\r\nT: u\r\n\r\n", read: "the "},
 		"chunks, then more": {head: chunked, body: "3\r\nthe\r\n0\r\n\r\n", after: "more", read: "the"},
 		"more than length":  {head: three, body: "the", after: " rest"},
+		"chunks twice":      {head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", body: "3\r\nthe\r\n0\r\n\r\n", read: "the"},
+		"chunks in 1.0":     {head: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body: "3\r\nthe\r\n0\r\n\r\n", read: "the", protocol: "http/1.0"},
+		"no chunks in 1.0":  {head: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body: "<p>the</p>", protocol: "http/1.0"},
+		"no empty line":     {head: chunked, body: "3\r\nthe\r\n0\r\n", read: "the"},
+		"a malformed chunk": {head: chunked, body: "3\r\nthe\r\nzz\r\n", after: "more", read: "thezz\r\n", err: errChunks},
+		"no colon":          {head: "HTTP/1.1 200 OK\r\nA = b\r\nContent-Length: 3\r\n\r\n", body: "the"},
+		"length as list":    {head: "HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\n\r\n", body: "the", after: "more"},
+		"lengths":           {before: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nthee", err: message.ErrLengths},
+		"no HTTP":           {before: "SSH-2.0-OpenSSH_9.6\r\n", err: message.ErrNotHTTP},
+		"empty lines":       {head: "\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", body: "the"},
 		"to the end":        {head: "HTTP/1.1 200 OK\r\n\r\n", body: long},
 		"HTTP/1.0":          {head: "HTTP/1.0 200 OK\r\n\r\n", body: "old", protocol: "http/1.0"},
 		"interim responses": {before: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n", head: "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n", body: "no"},
