@@ -196,8 +196,13 @@
 //
 // In: url, and the rest of the address section. Out: the fetch section and the body; the
 // parse and score sections of earlier stages are dropped, since they describe another
-// body. The digest is the payload digest of the WARC file, computed before chunks and
-// content coding are removed. A line with a query but no url is passed on.
+// body. The digest is the payload digest of the WARC file, computed from the body without
+// its chunks, but with its content coding. A line with a query but no url is passed on.
+//
+// Responses of servers that break the rules are read as browsers do: a malformed header
+// line is skipped, of several types of media the last valid one counts, chunks are removed
+// in HTTP/1.0 too. Lengths that contradict each other, and a body that its content coding
+// refuses, are the error http. What was received is in the WARC file.
 //
 // If the headers exceed 32 KiB in total or 1,000 names, the longest are omitted from the record:
 // error_detail says how many (error stays empty). The WARC file has them.
