@@ -5,8 +5,11 @@ import (
 	"strconv"
 )
 
-// maxSizeLine limits the line before a chunk, with its extensions, in bytes.
-const maxSizeLine = 4 << 10
+// Limits of the line before a chunk, with its extensions, and of the trailer, in bytes.
+const (
+	maxSizeLine = 4 << 10
+	maxTrailer  = 64 << 10
+)
 
 // Chunks removes the chunk framing of a body (RFC 9112, section 7.1), piece by piece. The zero value is at
 // the start of a body.
@@ -15,7 +18,7 @@ const maxSizeLine = 4 << 10
 // malformed, it counts as content, with all data after it. Line breaks may be bare newlines.
 type Chunks struct {
 	state chunkState
-	left  uint64 // number of bytes of the chunk that are left
+	left  uint64 // number of bytes of the chunk, or of the longest trailer, that are left
 	line  []byte // the start of a size line that is incomplete
 	begun bool   // a chunk has begun
 }
@@ -67,22 +70,19 @@ func (c *Chunks) Next(b []byte) (content []byte, n int) {
 			if rest[0] == '\n' {
 				n++
 			}
-		case trailer, trailerLF:
+		case trailer, trailerLF, trailerLine:
 			switch {
-			case rest[0] == '\n':
+			case rest[0] == '\n' && c.state == trailerLine:
+				c.state = trailer
+			case rest[0] == '\n' || c.left == 0:
 				c.state = ended
 			case rest[0] == '\r' && c.state == trailer:
 				c.state = trailerLF
 			default:
 				c.state = trailerLine
 			}
+			c.left--
 			n++
-		case trailerLine:
-			if i := bytes.IndexByte(rest, '\n'); i < 0 {
-				n = len(b)
-			} else {
-				c.state, n = trailer, n+i+1
-			}
 		case malformed:
 			return rest, len(b)
 		case ended:
@@ -99,20 +99,20 @@ func (c *Chunks) readSize() {
 		return
 	}
 	size, _, _ := bytes.Cut(c.line, []byte(";"))
-	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 62)
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 63)
 	switch {
 	case err != nil || !whole || len(c.line) > maxSizeLine:
 		c.state = malformed
 		return
 	case n == 0:
-		c.state = trailer
+		c.state, c.left = trailer, maxTrailer
 	default:
 		c.state, c.left = chunkData, n
 	}
 	c.begun, c.line = true, c.line[:0]
 }
 
-// Ended reports whether the last chunk and the trailer after it were read.
+// Ended reports whether the last chunk and the trailer after it were read. A longer trailer than 64 KiB is cut.
 func (c *Chunks) Ended() bool { return c.state == ended }
 
 // Malformed reports whether a chunk is malformed.
