@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 )
 
 // Limits of the bytes that an HTTP/2 connection buffers for slow readers.
@@ -55,10 +56,27 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream error" }
 
-const refusedStream = 0x7 // REFUSED_STREAM (RFC 9113, section 7): the request was not processed
+// Codes of errors (RFC 9113, section 7).
+const (
+	refusedStream = 0x7
+	http1Required = 0xd
+)
+
+// refusal reports whether err says that the server did not process a request over HTTP/2, and whether it requires
+// HTTP/1.1 instead. net/http returns the errors of GOAWAY that it does not export only for streams that
+// the server has not processed.
+func refusal(err error) (refused, http1 bool) {
+	if stream, ok := errors.AsType[streamError](err); ok {
+		http1 = stream.Code == http1Required
+		return http1 || stream.Code == refusedStream, http1
+	}
+	text := err.Error()
+	refused = text == "http2: client conn not usable" || strings.HasPrefix(text, "http2: Transport received ") && strings.Contains(text, "GOAWAY")
+	return refused, refused && strings.HasSuffix(text, "HTTP_1_1_REQUIRED")
+}
 
 // send2 sends a request over HTTP/2. If it fails, unanswered reports whether the connection
-// is no longer usable, or the server says that it did not process the request.
+// is no longer usable.
 func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
 	if err := x.tape.request(req, false); err != nil {
 		c.t.release2(c, true)
@@ -66,12 +84,11 @@ func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unans
 	}
 	resp, err = c.h2.RoundTrip(req.WithContext(x.ctx))
 	if err != nil {
-		stream, ok := errors.AsType[streamError](err)
-		refused := ok && stream.Code == refusedStream
+		_, ofStream := errors.AsType[streamError](err)
 		gone := c.h2.Err() != nil
 		// After a timeout the connection may not answer the next request either.
 		c.t.release2(c, !gone && x.ctx.Err() == nil)
-		return nil, !ok && gone || refused, err
+		return nil, !ofStream && gone, err
 	}
 	if err := checkStatus(resp); err != nil {
 		x.cancel(err) // otherwise Close could block

@@ -45,13 +45,15 @@ type host struct {
 	h2    *conn   // the HTTP/2 connection, shared by all requests; nil if there is none
 	idle  []*conn // HTTP/1.1, least recently used first
 	users int     // number of connections that are in use or being opened
+	http1 bool    // the server requires HTTP/1.1
 }
 
 func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
 func (t *Transport) idleTimeout() time.Duration { return cmp.Or(t.IdleTimeout, DefaultIdleTimeout) }
 
-// get returns a connection for a request. It returns a new connection if fresh is true or none is open.
-func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *conn, reused bool, err error) {
+// get returns a connection for a request. It returns a new connection if fresh is true or none is open. If
+// http1 is true, HTTP/2 is not used for this host from now on.
+func (t *Transport) get(ctx context.Context, req *http.Request, fresh, http1 bool) (c *conn, reused bool, err error) {
 	key := req.URL.Scheme + "://" + req.URL.Host
 	for {
 		t.mu.Lock()
@@ -61,6 +63,8 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 			t.hosts[key] = h
 		}
 		h.users++ // prevents deletion of h
+		h.http1 = h.http1 || http1
+		http1 = h.http1
 		c, err := t.getOpen(ctx, h, fresh)
 		if err != nil {
 			h.users--
@@ -81,7 +85,7 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 		}
 		t.mu.Unlock()
 
-		c, err = t.dial(ctx, req.URL)
+		c, err = t.dial(ctx, req.URL, http1)
 		t.mu.Lock()
 		if err != nil {
 			h.users--

@@ -187,7 +187,9 @@ func (t *Transport) init() {
 // The caller must close the body, which is read from the network as the caller reads it.
 //
 // If a request fails on a reused connection before any byte of a response is received,
-// RoundTrip sends it once more on a new connection: the server may have closed the old one.
+// RoundTrip sends it once more on a new connection: the server may have closed the old one. It
+// sends a request that the server says it did not process (RFC 9113, section 8.7) up to three times, each
+// time on a new connection, and over HTTP/1.1 if the server requires that.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.init()
 	parent := req.Context()
@@ -197,7 +199,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.tape.begin(start)
 	x.stop = x.limit(Answer, t.Timeout)
 	resp, err := x.try(req, false)
-	if x.stale && ctx.Err() == nil {
+	for n := 1; x.again && n < maxTries && ctx.Err() == nil; n++ {
 		x.tape.begin(start)
 		resp, err = x.try(req, true)
 	}
@@ -224,16 +226,20 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	tape   *Tape
 	stop   func() bool // stops the timer of Timeout
-	stale  bool        // the connection was reused, and no byte of a response was received
+	again  bool        // the request may be sent again
+	http1  bool        // the server requires HTTP/1.1
 }
+
+// maxTries limits how often a request is sent that the server does not process.
+const maxTries = 3
 
 // try sends the request, on a new connection if fresh is true.
 func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
-	x.stale = false
+	x.again = false
 	if x.ctx.Err() != nil {
 		return nil, context.Cause(x.ctx)
 	}
-	c, reused, err := x.t.get(x.ctx, req, fresh)
+	c, reused, err := x.t.get(x.ctx, req, fresh, x.http1)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +256,10 @@ func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	} else {
 		resp, unanswered, err = c.send1(x, req)
 	}
-	x.stale = err != nil && reused && unanswered
+	if err != nil {
+		refused, http1 := refusal(err)
+		x.again, x.http1 = refused || reused && unanswered, x.http1 || http1
+	}
 	return resp, err
 }
 
