@@ -79,10 +79,16 @@
 //
 // # Transport
 //
-// Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. It
-// keeps no cookies that servers set. DNS answers are cached for five minutes, and all
-// addresses of a name are tried. Connecting may take -connect-timeout, the TLS handshake
-// as long again, the response header -header-timeout, and everything together -timeout.
+// Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. A
+// request that a server says it did not process (RFC 9113, section 8.7) is sent again, up to
+// three times in all, and over HTTP/1.1 if the server requires that. DNS answers are cached
+// for five minutes, and all addresses of a name are tried. Connecting may take
+// -connect-timeout, the TLS handshake as long again, the response header -header-timeout,
+// and everything together -timeout.
+//
+// Cookies that servers set are sent back within one chain of redirects (RFC 6265), and
+// forgotten at its end; so a site that sets a cookie and redirects to itself is read. The WARC
+// file has them as they were received and sent.
 // Certificates are verified; with -insecure an invalid one is reported in error_detail
 // (error stays empty) and in the metadata of the WARC file.
 //
@@ -113,7 +119,8 @@
 // They are sent to these addresses only; a request for a redirect, a robots.txt or a sitemap has
 // them only if its own address matches. The WARC file omits them; its metadata record names the
 // fields (requestFieldsRemoved), as a warning that the response may be meant for one person.
-// Cookies that servers set are not kept, so a session that depends on renewed cookies expires.
+// Cookies that servers set are kept within one chain of redirects only, so a session that
+// depends on renewed cookies expires.
 //
 // # WARC
 //
@@ -223,7 +230,7 @@
 //
 // # Limitations
 //
-// Not supported: keeping cookies, HTTP/3, and archives that are compressed inside a WACZ, which
+// Not supported: keeping cookies beyond a chain of redirects, HTTP/3, and archives that are compressed inside a WACZ, which
 // cannot be read in place. A -state is for one run at a time, others wait for it (-wait). A run
 // that is killed loses the pauses that hosts requested (Retry-After) in the last ten seconds.
 package main

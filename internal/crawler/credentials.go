@@ -123,28 +123,34 @@ func eachLine(r io.Reader, f func(line string) error) error {
 	return in.Err()
 }
 
-// add adds to a request the fields and cookies for its address, and returns the names of the fields.
+// add adds to a request the fields and cookies for its address, and returns the names of the fields. Cookies are
+// added to those that servers have set in this chain of redirects, which replace cookies of the same name.
 func (c *Credentials) add(req *http.Request) (names []string) {
 	if c == nil {
 		return nil
 	}
-	address := requestURL(req)
+	address, chained := requestURL(req), req.Header.Get("Cookie")
+	set := func(name, value string) {
+		if name == "Cookie" && req.Header.Get(name) != "" {
+			value = req.Header.Get(name) + "; " + value
+		}
+		req.Header.Set(name, value)
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	for _, f := range c.fields {
 		if f.place == "" || below(address, f.place) {
-			req.Header.Set(f.name, f.value)
-			names = append(names, f.name)
+			set(f.name, f.value)
 		}
 	}
 	if c.jar == nil {
 		return names
 	}
-	var cookies []string
 	for _, k := range c.jar.Cookies(req.URL) {
-		cookies = append(cookies, k.Name+"="+k.Value)
-	}
-	if len(cookies) > 0 {
-		req.Header.Set("Cookie", strings.Join(cookies, "; "))
-		names = append(names, "Cookie")
+		if !strings.HasPrefix(chained, k.Name+"=") && !strings.Contains(chained, "; "+k.Name+"=") {
+			set("Cookie", k.Name+"="+k.Value)
+		}
 	}
 	return names
 }

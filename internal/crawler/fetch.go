@@ -139,9 +139,11 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 		return noRelease, nil
 	}
 	var hops []archive.Hop
+	var c chain
 	var took time.Duration
 	for {
-		if err := checkRedirects(hops, u.String()); err != nil {
+		cookies := c.cookies(u)
+		if err := c.check(hops, u.String(), cookies); err != nil {
 			setRedirects(rec, u.String(), hops)
 			fail(rec, wire.ErrorRedirectLoop, err)
 			return noRelease, nil
@@ -186,6 +188,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			if len(hops) == 0 { // the validators belong to the first address (RFC 9110, section 15.4)
 				setConditions(req.Header, rec)
 			}
+			c.send(u.String(), cookies, req.Header)
 			r, err = f.request(req, u.String(), metadata(rec, len(hops)))
 		}
 		if err != nil {
@@ -203,6 +206,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 		took += r.took
 		if location := polite.Redirect(&r.response); location != "" {
 			r.release()
+			c.keep(u, r.response.Header)
 			hops = append(hops, archive.Hop{URL: u.String(), StatusCode: r.response.StatusCode})
 			if u, err = u.Resolve(location); err != nil {
 				setRedirects(rec, hops[len(hops)-1].URL, hops)
@@ -236,26 +240,6 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 
 // noRelease is the release function of records that hold no slot.
 func noRelease() {}
-
-// checkRedirects returns an error if url must not be fetched after hops, because it closes a
-// loop or there are too many hops.
-func checkRedirects(hops []archive.Hop, url string) error {
-	const maxShown = maxDetail / (maxRedirects + 2) // bytes of each address
-	for i, h := range hops {
-		if h.URL != url {
-			continue
-		}
-		var path strings.Builder
-		for _, h := range hops[i:] {
-			path.WriteString(truncate(h.URL, maxShown) + " → ")
-		}
-		return fmt.Errorf("a loop: %s%s", &path, truncate(url, maxShown))
-	}
-	if len(hops) > maxRedirects {
-		return fmt.Errorf("more than %d redirects, the last of them to %s", maxRedirects, url)
-	}
-	return nil
-}
 
 // fromArchives puts the response to u into rec, if the archives hold it, and returns true. If
 // they hold only redirects, it returns a page with these and the address where they end.

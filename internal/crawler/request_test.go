@@ -174,7 +174,7 @@ func TestRedirectLoop(t *testing.T) {
 	}
 	long := strings.Repeat("x", 5000)
 	hops := []archive.Hop{{URL: "http://a.test/" + long}, {URL: "http://b.test/" + long}}
-	if err := checkRedirects(hops, hops[0].URL); len(err.Error()) > maxDetail || !strings.Contains(err.Error(), "http://b.test/") {
+	if err := new(chain).check(hops, hops[0].URL, ""); len(err.Error()) > maxDetail || !strings.Contains(err.Error(), "http://b.test/") {
 		t.Errorf("%d bytes: %.100q", len(err.Error()), err)
 	}
 }

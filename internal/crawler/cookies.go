@@ -1,0 +1,104 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"spoor/internal/archive"
+	"spoor/internal/weburl"
+)
+
+// Limits of the cookies that servers set: RFC 6265, section 6.1, asks for as many and as long ones of one domain,
+// and servers commonly refuse longer fields.
+const (
+	maxCookies     = 50      // of one response
+	maxCookie      = 4 << 10 // bytes of a Set-Cookie field
+	maxCookieField = 8 << 10 // bytes of the Cookie field of a request
+)
+
+// A chain holds what servers have set and been sent in one chain of redirects. Cookies are sent back by the rules
+// of RFC 6265 (domain, path, Secure, expiry, public suffixes), and forgotten when the chain ends. Without
+// them, a site that sets a cookie and redirects to itself is a loop.
+type chain struct {
+	jar  *cookiejar.Jar    // nil until a cookie is set
+	sent map[string]string // Cookie field of the last request, by address
+}
+
+// keep stores the cookies that the response of an address sets.
+func (c *chain) keep(u weburl.URL, header http.Header) {
+	var fields []string
+	for _, f := range header["Set-Cookie"] {
+		if len(f) <= maxCookie && len(fields) < maxCookies {
+			fields = append(fields, f)
+		}
+	}
+	resp := http.Response{Header: http.Header{"Set-Cookie": fields}}
+	cookies := slices.DeleteFunc(resp.Cookies(), func(k *http.Cookie) bool {
+		return k.Secure && u.Scheme() == "http" // as in browsers; the jar would allow them on loopback
+	})
+	if len(cookies) == 0 {
+		return
+	}
+	if c.jar == nil {
+		c.jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
+	}
+	c.jar.SetCookies(cookieURL(u), cookies)
+}
+
+// cookies returns the Cookie field for a request to an address, or "".
+func (c *chain) cookies(u weburl.URL) string {
+	if c.jar == nil {
+		return ""
+	}
+	req := http.Request{Header: http.Header{}}
+	for _, k := range c.jar.Cookies(cookieURL(u)) {
+		before := req.Header.Get("Cookie")
+		if req.AddCookie(k); len(req.Header.Get("Cookie")) > maxCookieField {
+			req.Header.Set("Cookie", before)
+			break
+		}
+	}
+	return req.Header.Get("Cookie")
+}
+
+// check returns an error if url must not be requested after hops, because that closes a loop, or there are
+// too many hops. A second request with other cookies than the first closes no loop.
+func (c *chain) check(hops []archive.Hop, url, cookies string) error {
+	const maxShown = maxDetail / (maxRedirects + 2) // bytes of each address
+	for i, h := range hops {
+		if h.URL != url || c.sent[url] != cookies {
+			continue
+		}
+		var path strings.Builder
+		for _, h := range hops[i:] {
+			path.WriteString(truncate(h.URL, maxShown) + " → ")
+		}
+		return fmt.Errorf("a loop: %s%s", &path, truncate(url, maxShown))
+	}
+	if len(hops) > maxRedirects {
+		return fmt.Errorf("more than %d redirects, the last of them to %s", maxRedirects, url)
+	}
+	return nil
+}
+
+// send sets the cookies of a request to url.
+func (c *chain) send(url, cookies string, header http.Header) {
+	if cookies != "" {
+		header.Set("Cookie", cookies)
+	}
+	if c.sent == nil {
+		c.sent = map[string]string{}
+	}
+	c.sent[url] = cookies
+}
+
+// cookieURL returns the parts of an address by which cookies are chosen.
+func cookieURL(u weburl.URL) *url.URL {
+	return &url.URL{Scheme: u.Scheme(), Host: u.Host(), Path: u.Path()}
+}
