@@ -57,7 +57,7 @@ type Meta struct {
 //	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
 //
 // It has the format of pywb with three differences: url is canonical; "redirect" is the
-// canonical target of a redirect; and for a record that shares its gzip member, length is 0 and
+// canonical target of a redirect; "partial" marks a part of a page; and for a record that shares its gzip member, length is 0 and
 // "skip" is the number of decompressed bytes before the record. A WACZ has one index for all its
 // archives: filename is the name of the archive inside, and offset is relative to its start.
 //
@@ -625,11 +625,23 @@ func describeCapture(rec *Record, url string, head []byte) (c Capture, resp *Res
 		resp = parseHead(head)
 		c.Status, c.MIME = resp.StatusCode, message.MediaType(resp.Header["Content-Type"]...)
 		c.Redirect = redirect(url, resp)
+		c.Partial = resp.StatusCode == http.StatusPartialContent && !isWholeRange(resp.Header.Get("Content-Range"))
 		if kind == "revisit" {
 			c.MIME = revisitMIME
 		}
 	}
+	if kind != "revisit" { // the block of a revisit is always incomplete
+		c.Partial = c.Partial || rec.truncated() != ""
+	}
 	return c, resp
+}
+
+// isWholeRange reports whether a Content-Range is that of a whole page, as "bytes 0-99/100".
+func isWholeRange(s string) bool {
+	s, ok := strings.CutPrefix(s, "bytes 0-")
+	last, size, _ := strings.Cut(s, "/")
+	n, err := strconv.ParseInt(last, 10, 64)
+	return ok && err == nil && size == strconv.FormatInt(n+1, 10)
 }
 
 // unusable returns the fault of a capture with a malformed URL. It returns nil for records of other
@@ -679,6 +691,7 @@ type Capture struct {
 	Offset    int64
 	Length    int64 // length of the record in the file; 0 if it shares its member with others
 	Skip      int64 // number of decompressed bytes before the record in its member
+	Partial   bool  // the page is incomplete: status 206 without the whole, or WARC-Truncated
 
 	archive int // index in Replay.archives
 	source  int // index in archived.sources
@@ -714,6 +727,9 @@ func (c *Capture) appendLine(b []byte) []byte {
 	}
 	if c.Skip > 0 {
 		b = appendMember(b, ",", "skip", strconv.FormatInt(c.Skip, 10))
+	}
+	if c.Partial {
+		b = appendMember(b, ",", "partial", "true")
 	}
 	return append(b, '}', '\n')
 }
@@ -761,12 +777,12 @@ func parseLine(line []byte) (Capture, error) {
 		return Capture{}, errors.New("not a line of an index")
 	}
 	var v struct {
-		URL, MIME, Status, Digest, Length, Offset, Filename, Redirect, Skip string
+		URL, MIME, Status, Digest, Length, Offset, Filename, Redirect, Skip, Partial string
 	}
 	if err := json.Unmarshal(text, &v); err != nil {
 		return Capture{}, fmt.Errorf("line of an index: %w", err)
 	}
-	c := Capture{URL: v.URL, Timestamp: string(timestamp), MIME: v.MIME, Redirect: v.Redirect, Filename: v.Filename}
+	c := Capture{URL: v.URL, Timestamp: string(timestamp), MIME: v.MIME, Redirect: v.Redirect, Filename: v.Filename, Partial: v.Partial == "true"}
 	if c.MIME == "-" {
 		c.MIME = ""
 	}

@@ -62,7 +62,8 @@ func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
 // original finds the original of a revisit. It returns the first of these that exists: the capture
 // with the URL and date in the reference, if its payload does not differ; a capture with the same
 // payload, of that URL or of the URL of the revisit; the record with the identifier in the
-// reference, for which the archives are read, because indexes do not contain identifiers.
+// reference, for which the archives are read, because indexes do not contain identifiers. If there are neither
+// date nor digest nor identifier, it returns the newest capture of the URL before the revisit.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	c, ok := r.indexedOriginal(ref)
 	if !ok {
@@ -113,10 +114,24 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 		return *again, true
 	}
 	if ref.id == "" {
-		return Capture{}, false
+		return r.lastBefore(ref)
 	}
 	c, ok := r.records().find(r, ref.id)
 	return c, ok && !c.is(&ref.Capture) && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest))
+}
+
+// lastBefore returns the original of a revisit that names it by its URL only, or not at all: the best capture of the
+// URL that is not newer than the revisit.
+func (r *Replay) lastBefore(ref *referral) (Capture, bool) {
+	if ref.date != "" || ref.Digest != "" {
+		return Capture{}, false
+	}
+	for _, c := range r.lookup(ref.urls()[0], Pick{}) {
+		if !c.Revisit() && c.rank() < 2 && c.Timestamp <= ref.Timestamp {
+			return c, true
+		}
+	}
+	return Capture{}, false
 }
 
 // is reports whether two captures of a Replay are the same.

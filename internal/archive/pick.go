@@ -3,6 +3,7 @@ package archive
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 // A Pick selects one of several captures of a URL: the newest (the zero value), the first, or the
 // nearest to a date. A date of fewer than 14 digits is a period; for example, 2024 is a year.
 // Captures within the period have the distance zero. Among captures with the same distance, the
-// newest is selected.
+// newest is selected. A whole page is preferred to a part of one, whatever the dates.
 type Pick struct {
 	text     string
 	first    bool
@@ -50,28 +51,40 @@ func ParsePick(s string) (Pick, error) {
 // String returns the text that [ParsePick] parsed.
 func (p Pick) String() string { return cmp.Or(p.text, "newest") }
 
-// sort sorts captures by preference.
-func (p Pick) sort(captures []Capture) {
-	// Archives and the files inside them are sorted by name, so their indexes are compared.
-	newest := func(a, b Capture) int {
-		return -cmp.Or(
-			cmp.Compare(a.Timestamp, b.Timestamp),
-			cmp.Compare(a.archive, b.archive),
-			cmp.Compare(a.source, b.source),
-			cmp.Compare(a.Offset, b.Offset),
-			cmp.Compare(a.Skip, b.Skip),
-		)
+// rank returns the rank of a capture: 0 for a whole page, 1 for a part of one, 2 for a response 304 without
+// reference to a page.
+func (c *Capture) rank() int {
+	switch {
+	case c.Status == http.StatusNotModified && !c.Revisit():
+		return 2
+	case c.Partial:
+		return 1
 	}
+	return 0
+}
+
+// sort sorts captures by preference. The rank counts before the date.
+func (p Pick) sort(captures []Capture) {
+	slices.SortFunc(captures, func(a, b Capture) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), p.compare(a, b)) })
+}
+
+// compare compares captures by their dates.
+func (p Pick) compare(a, b Capture) int {
+	// Archives and the files inside them are sorted by name, so their indexes are compared.
+	oldest := cmp.Or(
+		cmp.Compare(a.Timestamp, b.Timestamp),
+		cmp.Compare(a.archive, b.archive),
+		cmp.Compare(a.source, b.source),
+		cmp.Compare(a.Offset, b.Offset),
+		cmp.Compare(a.Skip, b.Skip),
+	)
 	switch {
 	case p.first:
-		slices.SortFunc(captures, func(a, b Capture) int { return newest(b, a) })
+		return oldest
 	case p.text == "":
-		slices.SortFunc(captures, newest)
-	default:
-		slices.SortFunc(captures, func(a, b Capture) int {
-			return cmp.Or(cmp.Compare(p.distance(a), p.distance(b)), newest(a, b))
-		})
+		return -oldest
 	}
+	return cmp.Or(cmp.Compare(p.distance(a), p.distance(b)), -oldest)
 }
 
 // distance returns the distance in seconds of a capture from the period.

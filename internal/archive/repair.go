@@ -200,6 +200,7 @@ type repairer struct {
 	buf     []byte
 	window  []byte // buffer for a part of a segment
 	budget  int64  // number of bytes that may still be read because of a claimed length
+	changed bool   // the last member was not copied byte for byte
 }
 
 func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
@@ -272,20 +273,15 @@ func (r *repairer) members() error {
 				continue
 			}
 			if err == io.EOF {
-				r.leftOut(end, m.pos(), "nothing that belongs to a record")
-				return nil
+				return r.skippable(end, m.pos())
 			}
 			if err != nil {
 				return err
 			}
 		}
 		begin := m.start
-		if end == 0 && m.dict != nil {
-			if err := r.copy(r.out, r.src, 0, begin); err != nil {
-				return err
-			}
-		} else {
-			r.leftOut(end, begin, "nothing that belongs to a record")
+		if err := r.skippable(end, begin); err != nil {
+			return err
 		}
 		r.spool.reset()
 		g := &segment{repairer: r, data: &r.spool, compressed: true, base: begin}
@@ -300,6 +296,16 @@ func (r *repairer) members() error {
 			return err
 		}
 	}
+}
+
+// skippable copies skippable zstd frames, such as a dictionary or the seek table of the record before. It omits
+// them if that record was changed.
+func (r *repairer) skippable(begin, end int64) error {
+	if r.changed {
+		r.leftOut(begin, end, "frames without data after a record that was changed")
+		return nil
+	}
+	return r.copy(r.out, r.src, begin, end)
 }
 
 // copy copies bytes of src.
@@ -358,8 +364,9 @@ func (g *segment) appendNextMember() (bool, error) {
 // finish writes the first record if that is the only one, and finds the next member. It returns
 // the offset in the file up to which all data has been handled.
 func (g *segment) finish() (end int64, err error) {
+	g.changed = g.pieces != 1 || !g.complete || !g.first.exact || g.torn != nil
 	switch {
-	case g.pieces == 1 && g.complete && g.first.exact && !g.spread && g.torn == nil:
+	case !g.changed:
 		g.Whole++
 		if err := g.copy(g.out, g.src, g.base, g.end); err != nil {
 			return 0, err
@@ -374,8 +381,6 @@ func (g *segment) finish() (end int64, err error) {
 		g.leftOut(g.base, g.end, "an empty member")
 	case g.pieces > 1:
 		g.report(g.base, KindMember, "", "%d records of one member got one each", g.pieces)
-	case g.spread && g.pieces == 1:
-		g.report(g.base, KindMember, "", "a record of several members got one")
 	}
 	if g.torn == nil {
 		return g.end, nil
@@ -505,6 +510,24 @@ func (g *segment) record(pos int64) (int64, error) {
 		return 0, err
 	}
 	rec, err := g.header(pos, next)
+	for err != nil && next == g.size && g.mayRead(next-pos) { // the header may continue in the next member
+		if added, e := g.appendNextMember(); e != nil {
+			return 0, e
+		} else if !added {
+			break
+		}
+		if next, err = g.boundary(pos + int64(versionLen)); err == nil {
+			rec, err = g.header(pos, next)
+		}
+	}
+	if end := min(g.size, next+bufferSize); err != nil && next < g.size && string(g.peek(next-1, 1)) != "\n" && g.mayRead(end-pos) {
+		// Perhaps a field ends like a version line.
+		if rec, err = g.header(pos, end); err == nil {
+			if next, err = g.boundary(g.headers.at()); err != nil {
+				return 0, err
+			}
+		}
+	}
 	if fault, ok := errors.AsType[*FormatError](err); ok {
 		g.skip(pos, next, fault.Err.Error())
 		return next, nil
@@ -551,7 +574,7 @@ func (g *segment) header(pos, next int64) (*Record, error) {
 		return nil, err
 	}
 	rec, err := g.headers.Next()
-	if _, ok := errors.AsType[*FormatError](err); ok && g.headers.rec.Header != nil {
+	if _, ok := errors.AsType[*FormatError](err); ok && g.headers.rec.Header != nil && !errors.Is(err, errTorn) {
 		rec, err = &g.headers.rec, nil
 		rec.ContentLength = -1
 	}

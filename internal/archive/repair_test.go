@@ -80,6 +80,7 @@ func TestRepair(t *testing.T) {
 	}
 	truncated := with("a", "WARC-Truncated: length", "WARC-Payload-Digest: "+Digest(nil))
 	nested := good("nested")
+	versioned := strings.Replace(a, "example.com/a", "example.com/WARC/1.1", 1)
 	for _, test := range []struct {
 		name, file, want string
 		done             []string // kinds
@@ -126,7 +127,13 @@ func TestRepair(t *testing.T) {
 		{"no empty lines in a member", zip(a[:len(a)-4]), za, []string{"end"}},
 
 		{"records that share a member", zip(a+b) + zip(c), za + zb + zip(c), []string{"member"}},
-		{"a record cut across members", zip(a[:len(a)-10], a[len(a)-10:]) + zb, za + zb, []string{"member"}},
+		{"a record cut across members", zip(a[:len(a)-10], a[len(a)-10:]) + zb, zip(a[:len(a)-10], a[len(a)-10:]) + zb, nil},
+		{"a record of two frames, with a seek table", zst(a[:50], a[50:]) + skippable + zst(b) + skippable, zst(a[:50], a[50:]) + skippable + zst(b) + skippable, nil},
+		{"a seek table of a record with a wrong digest", zst(with("a", wrong)) + skippable + zst(b), zst(dropped, b), []string{"digest", "format"}},
+		{"a header torn between lines", a[:strings.Index(a, "Content-Type")] + b + c, b + c, []string{"format"}},
+		{"a header torn in a line", a[:strings.Index(a, "example.com")] + b + c, b + c, []string{"format"}},
+		{"a header torn in a member", zip(a[:strings.Index(a, "example.com")]+b) + zip(c), zb + zip(c), []string{"format"}},
+		{"an address that ends like a version line", versioned + b, versioned + b, nil},
 		{"records cut across members", zip(a[:len(a)-10], a[len(a)-10:]+b[:len(b)-8], b[len(b)-8:]), za + zb, []string{"member"}},
 
 		{"a wrong digest", with("a", wrong) + b, dropped + b, []string{"digest"}},

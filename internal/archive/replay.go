@@ -50,7 +50,8 @@ type Page struct {
 // Then one page would have several URLs that it did not have on the archived site. If the server
 // redirected variants of a URL to one page, the archive contains these redirects.
 //
-// If there are several captures, the newest is used, unless a [Pick] selects another. Among captures
+// If there are several captures, the newest is used, unless a [Pick] selects another; but a whole page is
+// preferred to a part of one (status 206, WARC-Truncated), and both to a response 304, which has no page. Among captures
 // of the same second, the last in the file with the greatest name is used. The order in which the
 // archives are given has no influence. A redirect of a URL to itself is used only if there is nothing else.
 type Replay struct {
@@ -307,76 +308,98 @@ func (r *Replay) retry(f func() error) error {
 }
 
 // Fetch returns the page for a URL, and follows redirects. It returns [ErrNotArchived],
-// [ErrRedirectLoop], [ErrTooLarge], an error of weburl for a malformed URL, or the error of reading
+// [ErrRedirectLoop], [ErrTooLarge], [ErrCoding], an error of weburl for a malformed URL, or the error of reading
 // a broken archive. With the first three errors, it returns a page in which URL and Hops are set;
 // with ErrTooLarge, the page also has a Response, with a body cut at the limit.
+//
+// A revisit whose original is not archived is passed over if there is another capture.
 func (r *Replay) Fetch(address string) (*Page, error) {
-	url, err := weburl.Canonical(address)
-	if err != nil {
-		return nil, err
-	}
-	var hops []Hop
-	seen := map[string]bool{}
-	for {
-		if seen[url] || len(hops) > MaxRedirects {
-			return &Page{URL: url, Hops: hops}, ErrRedirectLoop
-		}
-		seen[url] = true
-		var page *Page
-		var c Capture
-		err := r.retry(func() (err error) {
-			captures := r.candidates(url)
-			if len(captures) == 0 {
-				page = &Page{URL: url}
-				return ErrNotArchived
+	var page *Page
+	url, hops, err := r.follow(address, func(captures []Capture) (to Capture, err error) {
+		page = nil
+		for _, c := range captures {
+			if c.Redirect != "" {
+				page = nil
+				return c, r.confirm(c)
 			}
-			if c = choose(captures); c.Redirect == "" {
-				page, err = r.Read(c)
-			} else {
-				page, err = nil, r.confirm(c)
+			p, e := r.Read(c)
+			if page == nil || !errors.Is(e, ErrNotArchived) {
+				page, err = p, e
 			}
-			return err
-		})
-		if page != nil {
-			page.Hops = hops
+			if !errors.Is(e, ErrNotArchived) {
+				break
+			}
 		}
-		if page != nil || err != nil {
-			return page, err
-		}
-		hops = append(hops, Hop{url, c.Status})
-		url = c.Redirect
+		return Capture{}, err
+	})
+	if page == nil && (errors.Is(err, ErrNotArchived) || errors.Is(err, ErrRedirectLoop)) {
+		page = &Page{URL: url}
 	}
+	if page != nil {
+		page.Hops = hops
+	}
+	return page, err
 }
 
 // Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does not
 // redirect. Unlike [Replay.Fetch] it does not read the page. Its errors are those of Fetch.
 func (r *Replay) Resolve(address string) (url string, err error) {
+	url, _, err = r.follow(address, func(captures []Capture) (Capture, error) {
+		if captures[0].Redirect == "" {
+			return Capture{}, nil
+		}
+		return captures[0], r.confirm(captures[0])
+	})
+	if errors.Is(err, ErrRedirectLoop) {
+		url = ""
+	}
+	return url, err
+}
+
+// follow follows the redirects of a URL. It calls answer with the captures of each URL, the best first;
+// answer returns the redirect to follow, or a capture without one at the end.
+func (r *Replay) follow(address string, answer func([]Capture) (Capture, error)) (url string, hops []Hop, err error) {
 	if url, err = weburl.Canonical(address); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	seen := map[string]bool{}
 	for {
-		if seen[url] || len(seen) > MaxRedirects {
-			return "", ErrRedirectLoop
-		}
-		seen[url] = true
-		var to string
-		err := r.retry(func() error {
+		var to Capture
+		err := r.retry(func() (err error) {
 			captures := r.candidates(url)
 			if len(captures) == 0 {
 				return ErrNotArchived
 			}
-			c := choose(captures)
-			if to = c.Redirect; to == "" {
-				return nil
+			captures = withoutLoops(captures, seen[url])
+			if len(captures) == 0 || len(hops) > MaxRedirects {
+				return ErrRedirectLoop
 			}
-			return r.confirm(c)
+			to, err = answer(captures)
+			return err
 		})
-		if to == "" || err != nil {
-			return url, err
+		if err != nil || to.Redirect == "" {
+			return url, hops, err
 		}
-		url = to
+		seen[url] = true
+		hops = append(hops, Hop{url, to.Status})
+		url = to.Redirect
 	}
+}
+
+// withoutLoops returns captures with those at the end that redirect to their own URL. Such redirects occur
+// if a server redirects until it receives a cookie, or if variants with the same canonical URL ("/%7Ea" and "/~a")
+// redirect to each other. If redirects lead to the URL again, because they set a cookie on the way, it returns
+// only captures that do not redirect.
+func withoutLoops(captures []Capture, again bool) []Capture {
+	loops := func(c Capture) bool { return c.Redirect == c.URL || again && c.Redirect != "" }
+	if !slices.ContainsFunc(captures, loops) {
+		return captures
+	}
+	others := slices.DeleteFunc(slices.Clone(captures), loops)
+	if again {
+		return others
+	}
+	return append(others, slices.DeleteFunc(slices.Clone(captures), func(c Capture) bool { return !loops(c) })...)
 }
 
 // confirm checks that the index describes the record of a capture correctly. If not, it returns
@@ -408,18 +431,6 @@ func (r *Replay) take() *scratch {
 		s.decoder.Limits = r.limits
 	}
 	return s
-}
-
-// choose returns the capture to use: the first that does not redirect to its own URL. Such redirects
-// occur if a server redirects until it receives a cookie, or if variants with the same canonical URL
-// ("/%7Ea" and "/~a") redirect to each other.
-func choose(captures []Capture) Capture {
-	for _, c := range captures {
-		if c.Redirect != c.URL {
-			return c
-		}
-	}
-	return captures[0]
 }
 
 // Read reads and decodes a capture. A revisit gets the body of its original; if the original is

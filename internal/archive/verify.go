@@ -310,7 +310,7 @@ func (f *verifiedFile) record(rec *Record) error {
 		if rec.Length == 0 {
 			f.shared++
 		} else if spread {
-			find(KindMember, false, "the record is spread over several %ss", rec.r.container())
+			find(KindMember, true, "the record is spread over several %ss", rec.r.container())
 		}
 	}
 	f.checkStatus(rec, find)

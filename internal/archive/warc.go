@@ -74,8 +74,8 @@ type Record struct {
 	closed bool
 }
 
-// Type returns the kind of record: response, request, warcinfo, …
-func (r *Record) Type() string { return r.Header.Get("WARC-Type") }
+// Type returns the kind of record in lower case: response, request, warcinfo, …
+func (r *Record) Type() string { return strings.ToLower(r.Header.Get("WARC-Type")) }
 
 // ID returns the identifier of the record, in angle brackets as in the header.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
@@ -108,10 +108,13 @@ func (r *Record) Date() time.Time {
 }
 
 // parseDate parses a date of any precision that the standard allows (W3C's profile of ISO
-// 8601), or the 14 digits of the drafts. For a date of low precision it returns the start of the
-// period.
+// 8601), or the 14 digits of the drafts. A date without a zone is in UTC. For a date of low precision it
+// returns the start of the period.
 func parseDate(s string) (t time.Time, ok bool) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006", timestampLayout} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime,
+		time.DateOnly, "2006-01", "2006", timestampLayout,
+	} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), true
 		}
@@ -180,6 +183,7 @@ type Reader struct {
 	started bool    // a member is open and may contain more records
 	alone   bool    // the current record is the first of its member
 	lost    bool    // no record begins at the current position: search for the next record
+	pending bool    // the header of rec was read after that of a torn record
 
 	rec      Record
 	arena    []byte
@@ -200,7 +204,7 @@ func (r *Reader) Reset(src io.Reader) error {
 }
 
 func (r *Reader) reset(src io.Reader, base int64, f format) error {
-	r.started, r.alone, r.lost, r.finished = false, true, false, nil
+	r.started, r.alone, r.lost, r.pending, r.finished = false, true, false, false, nil
 	r.rec = Record{closed: true}
 	err := r.m.reset(src, base, f)
 	if err != nil && err != io.EOF {
@@ -249,6 +253,10 @@ func (r *Reader) Next() (*Record, error) {
 }
 
 func (r *Reader) next() (*Record, error) {
+	if r.pending {
+		r.pending, r.alone, r.rec.closed = false, false, false
+		return &r.rec, nil
+	}
 	for {
 		if !r.started {
 			if err := r.enter(); err != nil {
@@ -363,7 +371,8 @@ func (r *Reader) read() (*Record, error) {
 		if r.m.failed != nil {
 			return nil, r.skipBroken()
 		}
-		r.lost = true
+		r.pending = errors.Is(err, errTorn)
+		r.lost = !r.pending
 		return nil, &FormatError{offset, err}
 	}
 	r.rec.closed = false
@@ -405,7 +414,12 @@ func (r *Reader) blank() error {
 	}
 }
 
-// header reads the version line and the named fields.
+// errTorn is returned for a record whose header is cut off by another record. That record is whole.
+var errTorn = errors.New("header torn: another record begins in it")
+
+// header reads the version line and the named fields. If another record begins in the header, it reads that
+// record instead, and returns errTorn. This occurs if a record was appended to a file that ended in a
+// truncated record.
 func (r *Reader) header() error {
 	r.arena, r.fields = r.arena[:0], r.fields[:0]
 	version, err := r.line()
@@ -419,7 +433,9 @@ func (r *Reader) header() error {
 	type span struct{ name, colon, end int }
 	var array [24]span
 	spans := array[:0]
+	var torn tear
 	for {
+		start := r.at()
 		line, err := r.line()
 		if err != nil {
 			return err
@@ -438,12 +454,17 @@ func (r *Reader) header() error {
 			continue
 		}
 		colon := bytes.IndexByte(line, ':')
-		if colon <= 0 {
-			continue // ignore a line without a name
+		version := len(line) - versionLen
+		ends := version >= 0 && isVersion(line[version:])
+		if at := len(r.arena); ends || colon > 0 { // otherwise ignore a line without a name
+			r.arena = append(r.arena, line...)
+			if colon > 0 {
+				spans = append(spans, span{at, at + colon, len(r.arena)})
+			}
+			if ends {
+				torn = tear{len(spans), start + int64(version), at + version, version == 0 || colon <= 0}
+			}
 		}
-		at := len(r.arena)
-		r.arena = append(r.arena, line...)
-		spans = append(spans, span{at, at + colon, len(r.arena)})
 	}
 	all := string(r.arena)
 	r.rec.Version = strings.TrimSpace(all[len("WARC/"):versionEnd])
@@ -451,6 +472,16 @@ func (r *Reader) header() error {
 		r.fields = append(r.fields, Field{strings.TrimSpace(all[s.name:s.colon]), strings.TrimSpace(all[s.colon+1 : s.end])})
 	}
 	r.rec.Header = r.fields
+	var fault error
+	if torn.is(r.fields) {
+		fault = errTorn
+		r.rec.Header, r.rec.Version = r.fields[torn.field:], strings.TrimSpace(all[torn.version+len("WARC/"):][:len("1.1")])
+		if r.m.format == plain {
+			r.rec.Offset = torn.at
+		} else {
+			r.rec.Skip = torn.at
+		}
+	}
 	length := r.rec.Header.Get("Content-Length")
 	n, err := strconv.ParseInt(length, 10, 64)
 	switch {
@@ -461,12 +492,45 @@ func (r *Reader) header() error {
 	}
 	r.rec.ContentLength, r.rec.left = n, n
 	r.rec.begin = r.at()
-	return nil
+	return fault
+}
+
+// A tear is a place in a header where another record may begin: a line that ends in a version.
+type tear struct {
+	field   int   // index of the first field after it
+	at      int64 // position of the version
+	version int   // position of the version in the header
+	certain bool  // the line is no field
+}
+
+// is reports whether another record begins there. An address may end like a version line, so fields that a
+// record has once must occur before and after it.
+func (t tear) is(fields []Field) bool {
+	if t.at == 0 {
+		return false
+	}
+	before, after := Header(fields[:t.field]), Header(fields[t.field:])
+	for _, name := range []string{"WARC-Type", recordID, "WARC-Date", "Content-Length"} {
+		if after.Get(name) != "" && (t.certain || before.Get(name) != "") {
+			return true
+		}
+	}
+	return false
 }
 
 // line reads a line and returns it without the line break. The line is valid until the next read.
 func (r *Reader) line() ([]byte, error) {
 	line, err := r.out.ReadSlice('\n')
+	for err == io.EOF {
+		start := bytes.Clone(line) // the line may continue in the next member
+		if !r.openContinuation() {
+			break
+		}
+		line, err = r.out.ReadSlice('\n')
+		if line = append(start, line...); len(line) > bufferSize {
+			err = bufio.ErrBufferFull
+		}
+	}
 	if err == bufio.ErrBufferFull {
 		return nil, fmt.Errorf("header line longer than %d bytes", bufferSize)
 	}
