@@ -51,7 +51,17 @@ func TestReplayInBrowser(t *testing.T) {
 	b.call("Network.enable", map[string]any{}, nil)
 	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
 	b.expect(shots, "crawl.wacz: the list of its pages", listed, "", "type tls.Conn (crypto/tls) - Go documentation")
-	for _, archive := range []string{"crawl.warc.gz", "crawl.wacz"} {
+	foreign := archiveOfAnotherProgram(t, dir)
+	for _, archive := range []string{"crawl.warc.gz", "crawl.wacz", "foreign.wacz"} {
+		pages := slices.Clone(pages)
+		switch archive {
+		case "crawl.wacz":
+			for _, path := range spelled { // the links are spelled so; the crawl requests the canonical form
+				pages = append(pages, replayed{"a spelling of a link", pages[0].site() + path, "Asked for", ""})
+			}
+		case "foreign.wacz":
+			pages = foreign
+		}
 		for _, p := range pages {
 			b.open(replay.URL + "/show?" + url.Values{"source": {"/" + archive}, "url": {p.url}}.Encode())
 			b.expect(shots, archive+": "+p.name, shown, cmp.Or(p.at, p.url), p.want)
@@ -129,6 +139,41 @@ document.body.append(document.querySelector("template").content);
 // a different one.
 type replayed struct{ name, url, want, at string }
 
+// site returns the scheme and host of the page.
+func (p replayed) site() string {
+	u, _ := url.Parse(p.url)
+	return u.Scheme + "://" + u.Host
+}
+
+// spelled are addresses that are not in canonical form, as a browser requests them.
+var spelled = []string{"/asked/%7Euser/", "/asked/%7euser/", "/asked/%41bc", "/asked/?q=it%27s", "/asked/caf%C3%A9", "/asked/caf%c3%a9"}
+
+// archiveOfAnotherProgram writes foreign.wacz in dir, which warc packs of an archive with the addresses as
+// other programs archive them. It returns what the archive must show.
+func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
+	t.Helper()
+	bin, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	for i, path := range spelled {
+		u, block := "http://old.example"+path, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Page %d</h1>", i)
+		fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Date: 2024-05-01T10:00:00Z\r\nWARC-Target-URI: %s\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			i, u, len(block), block)
+		pages = append(pages, replayed{"an address of another program", u, fmt.Sprintf("Page %d", i), ""})
+	}
+	if err := os.WriteFile(filepath.Join(dir, "foreign.warc"), b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(filepath.Join(bin, "warc"), "pack", "-o", "foreign.wacz", "foreign.warc")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return pages
+}
+
 // archiveTestWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir, with what a page of
 // scripts requests in a browser, and stops the server. It returns what the archives must show.
 func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
@@ -180,7 +225,7 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 			fmt.Fprintln(&seeds, p.url)
 		}
 	}
-	for _, path := range []string{"/rich.css", "/rich.js", "/rich.png"} {
+	for _, path := range append([]string{"/rich.css", "/rich.js", "/rich.png", "/spelled"}, spelled...) {
 		fmt.Fprintln(&seeds, plain.URL+path)
 	}
 	run := func(stdin, program string, args ...string) (stdout string) {
@@ -276,6 +321,11 @@ func testWeb(t *testing.T) http.Handler {
 	page("/app", html, `<!doctype html><title>app</title><h1></h1><script src="/app.js"></script><script>/*`+strings.Repeat(" much script", 300)+`*/</script>`)
 	page("/app.js", "text/javascript", `fetch("/app.json").then(answer => answer.json()).then(text => document.querySelector("h1").innerText = text)`)
 	page("/app.json", "application/json", `"Made of app.json by app.js"`)
+	page("/spelled", html, `<!doctype html><title>spelled</title><a href="`+strings.Join(spelled, `">x</a><a href="`)+`">x</a>`)
+	mux.HandleFunc("GET /asked/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", html)
+		fmt.Fprintf(w, "<!doctype html><title>asked</title><h1>Asked for %s</h1>", template.HTMLEscapeString(r.RequestURI))
+	})
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)

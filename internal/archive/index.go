@@ -509,6 +509,7 @@ type indexer struct {
 	meta    *Meta
 	waiting *entry
 	request request
+	packed  bool // lines are for other programs, see [Packer]
 	buf     []byte
 	line    []byte
 }
@@ -524,6 +525,7 @@ type request struct {
 type entry struct {
 	id         string
 	concurrent []string
+	target     string // URL as archived
 	Capture
 }
 
@@ -573,6 +575,12 @@ func (b *indexer) settle() error {
 		return nil
 	}
 	b.waiting = nil
+	if b.packed {
+		if e.rank() > 1 || e.Partial && e.Status == http.StatusPartialContent {
+			return nil
+		}
+		e.URL = e.target
+	}
 	b.meta.Captures++
 	b.line = e.appendLine(b.line[:0])
 	if err := b.add(b.line); err != nil {
@@ -594,7 +602,7 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
 	}
-	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
+	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To"), target: rec.target()}
 	var resp *Response
 	e.Capture, resp = describeCapture(rec, url, b.buf[:n])
 	e.Filename = b.name

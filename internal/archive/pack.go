@@ -23,6 +23,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
+
+	"spoor/internal/weburl"
 )
 
 const (
@@ -68,7 +70,7 @@ type PackedPage struct {
 }
 
 // A Packer writes a WACZ file (Web Archive Collection Zipped, version 1.1.1): archives, their
-// index, a list of pages, and a description with digests. Memory does not grow with the
+// index (of URLs as archived, without responses that have no whole page: status 304 and parts of status 206), a list of pages, and a description with digests. Memory does not grow with the
 // archives.
 //
 // The same calls write the same bytes.
@@ -82,7 +84,8 @@ type Packer struct {
 	newest   string // timestamp of the newest capture
 	pages    spool
 	listed   map[pageKey]listedPage
-	read     int64 // number of records that were read
+	spelled  map[string][]string // other spellings of canonical URLs
+	read     int64               // number of records that were read
 	files    []resource
 	scratch  []byte
 }
@@ -106,6 +109,7 @@ func NewPacker(w io.Writer, o PackOptions) *Packer {
 		lines:   sorter{dir: o.Temp, chunk: chunkSize},
 		pages:   spool{dir: o.Temp},
 		listed:  map[pageKey]listedPage{},
+		spelled: map[string][]string{},
 		scratch: make([]byte, 1<<20),
 	}
 }
@@ -129,6 +133,53 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)
 	return n, err
+}
+
+// maxSpellings limits the other spellings of URLs, in about 50 MB of memory.
+const maxSpellings = 1 << 18
+
+// Spelling adds another spelling of a canonical URL, as in a link: replayers compare URLs letter by letter, so the
+// captures of the URL are listed in the index under both.
+func (p *Packer) Spelling(url, spelling string) {
+	if len(p.spelled) < maxSpellings && len(p.spelled[url]) < 8 && !slices.Contains(p.spelled[url], spelling) {
+		p.spelled[url] = append(p.spelled[url], spelling)
+	}
+}
+
+// addSpellings adds lines for the other spellings of the URLs in the index.
+func (p *Packer) addSpellings() error {
+	if len(p.spelled) == 0 {
+		return nil
+	}
+	sorted := spool{dir: p.options.Temp}
+	defer sorted.Close()
+	w := bufio.NewWriter(&sorted)
+	if err := cmp.Or(p.lines.write(w), w.Flush()); err != nil {
+		return err
+	}
+	p.lines.close()
+	p.lines = sorter{dir: p.options.Temp, chunk: chunkSize}
+	return p.take(&sorted, func(line []byte) error {
+		c, err := parseLine(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil {
+			return err
+		}
+		archived := c.URL
+		url, err := weburl.Canonical(archived)
+		for _, spelling := range p.spelled[url] {
+			if c.URL = spelling; err != nil || spelling == archived {
+				continue
+			}
+			// The key is that of ReplayWeb.page, which searches compressed indexes, and does not decode escapes.
+			key, rest, _ := bytes.Cut(c.appendLine(nil), []byte(" "))
+			host, _, _ := bytes.Cut(key, []byte(")"))
+			_, path, _ := strings.Cut(spelling[len("https://"):], "/")
+			if err := p.lines.add(fmt.Appendf(nil, "%s)/%s %s", host, strings.ToLower(path), rest)); err != nil {
+				return err
+			}
+		}
+		return p.lines.add(line)
+	})
 }
 
 // Archive packs a volume. Readers require that each record has its own gzip member. If this is so,
@@ -162,7 +213,7 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(w.Flush(), p.take(&lines)); err != nil {
+	if err := cmp.Or(w.Flush(), p.take(&lines, p.lines.add)); err != nil {
 		return err
 	}
 	p.count(found)
@@ -317,7 +368,7 @@ func (p *Packer) count(found indexed) {
 // index adds the index lines of a volume. If copied is true, it returns errShared for an ARC record,
 // and for a record that shares its gzip member.
 func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool, add func([]byte) error) (found indexed, err error) {
-	b := indexer{name: name, add: add, meta: &found.Meta}
+	b := indexer{name: name, add: add, meta: &found.Meta, packed: true}
 	for rec, err := range v.Records() {
 		if err == nil {
 			found.Records++
@@ -349,8 +400,8 @@ func (p *Packer) report(name string, err error) {
 	}
 }
 
-// take adds lines to the index.
-func (p *Packer) take(lines *spool) error {
+// take calls add with each line.
+func (p *Packer) take(lines *spool, add func([]byte) error) error {
 	r := run{r: bufio.NewReader(lines.section(0, lines.size))}
 	for {
 		err := r.next()
@@ -358,7 +409,7 @@ func (p *Packer) take(lines *spool) error {
 			return nil
 		}
 		if err == nil {
-			err = p.lines.add(r.line)
+			err = add(r.line)
 		}
 		if err != nil {
 			return err
@@ -457,7 +508,7 @@ type onlyWriter struct{ io.Writer }
 // The package is complete only if Close returns nil.
 func (p *Packer) Close() error {
 	defer p.Abort()
-	for _, step := range []func() error{p.writeIndex, p.writePages, p.describe, p.zip.Close} {
+	for _, step := range []func() error{p.addSpellings, p.writeIndex, p.writePages, p.describe, p.zip.Close} {
 		if err := step(); err != nil {
 			return err
 		}

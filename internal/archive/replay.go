@@ -33,6 +33,7 @@ type Hop struct {
 type Page struct {
 	*Response
 	URL      string // canonical URL of the capture, at the end of the redirects
+	Target   string // the same as archived
 	Hops     []Hop  // redirects, in order
 	Time     time.Time
 	IP       string
@@ -402,6 +403,17 @@ func withoutLoops(captures []Capture, again bool) []Capture {
 	return append(others, slices.DeleteFunc(slices.Clone(captures), func(c Capture) bool { return !loops(c) })...)
 }
 
+// Target returns the URL of a capture as archived, without fragment.
+func (r *Replay) Target(c Capture) (string, error) {
+	s := r.take()
+	defer r.scratch.Put(s)
+	rec, err := r.archives[c.archive].record(s, c)
+	if err != nil {
+		return "", err
+	}
+	return rec.target(), nil
+}
+
 // confirm checks that the index describes the record of a capture correctly. If not, it returns
 // errOtherRecord.
 func (r *Replay) confirm(c Capture) error {
@@ -606,6 +618,7 @@ func (r *Reader) skip(n int64) (*Record, error) {
 func newPage(rec *Record, url, filename string) *Page {
 	return &Page{
 		URL:      url,
+		Target:   rec.target(),
 		Time:     rec.Date(),
 		IP:       rec.Header.Get("WARC-IP-Address"),
 		Digest:   rec.Header.Get("WARC-Payload-Digest"),

@@ -84,6 +84,12 @@ func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 // around the address, following an early draft of the standard.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
+// target returns the URL of a capture as other programs look it up: as archived, without fragment.
+func (r *Record) target() string {
+	url, _, _ := strings.Cut(r.TargetURI(), "#")
+	return url
+}
+
 // truncated returns why the block is incomplete: the reason in the header, or "length" for the
 // first segment of a record that goes on in records of type continuation. It returns "" for a complete block.
 func (r *Record) truncated() string {

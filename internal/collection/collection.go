@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"spoor/internal/archive"
@@ -74,8 +73,8 @@ func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
 	if err == nil && c.Records == 0 {
 		err = archive.ErrNoRecords
 	}
-	if err == nil && o.Scored == nil {
-		err = c.listHTML(ctx)
+	if err == nil {
+		err = c.readHTML(ctx)
 	}
 	err = cmp.Or(err, c.packer.Close())
 	c.Pages, c.Bytes = c.packer.Pages(), c.packer.Size()
@@ -123,6 +122,10 @@ func (c *writer) listScored() error {
 			return nil
 		}
 		found++
+		target, err := c.replay.Target(capture)
+		if err != nil {
+			return err
+		}
 		if c.selection != nil {
 			var hops []string
 			for _, hop := range rec.Redirects {
@@ -132,7 +135,7 @@ func (c *writer) listScored() error {
 				return err
 			}
 		}
-		return c.listRecord(rec)
+		return c.listRecord(rec, target)
 	})
 	switch {
 	case err != nil:
@@ -148,10 +151,10 @@ func (c *writer) listScored() error {
 // URL returns the address of the page in a record, at the end of the redirects.
 func URL(rec *wire.Record) string { return cmp.Or(rec.FinalURL, rec.URL) }
 
-// listRecord lists the page of a record.
-func (c *writer) listRecord(rec *wire.Record) error {
+// listRecord lists the page of a record, with its URL as archived.
+func (c *writer) listRecord(rec *wire.Record, target string) error {
 	c.listed++
-	line := archive.PackedPage{URL: strings.Clone(URL(rec)), Time: rec.Timestamp, Title: rec.Title,
+	line := archive.PackedPage{URL: target, Time: rec.Timestamp, Title: rec.Title,
 		Generation: rec.Generation, Depth: rec.Depth, Operator: rec.Operator}
 	if rec.Score.Kind == wire.Present {
 		line.Score = &rec.Score.Value
@@ -168,8 +171,9 @@ func (c *writer) listRecord(rec *wire.Record) error {
 	return c.packer.Page(line)
 }
 
-// listHTML lists all HTML pages with status 200.
-func (c *writer) listHTML(ctx context.Context) error {
+// readHTML reads all HTML pages with status 200, for the spellings of URLs in their links. Without Scored, it
+// lists the pages.
+func (c *writer) readHTML(ctx context.Context) error {
 	const maxHead = 64 << 10 // number of bytes of a page that are searched for its title
 	extractor := page.NewExtractor()
 	html := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
@@ -183,6 +187,10 @@ func (c *writer) listHTML(ctx context.Context) error {
 			}
 			return err
 		}
+		c.addSpellings(found)
+		if c.Scored != nil {
+			continue
+		}
 		content := extractor.Extract(page.Document{
 			URL:         found.URL,
 			ContentType: found.ContentType(),
@@ -190,7 +198,7 @@ func (c *writer) listHTML(ctx context.Context) error {
 			Body:        found.Body[:min(len(found.Body), maxHead)],
 		})
 		c.listed++
-		err := c.packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})
+		err := c.packer.Page(archive.PackedPage{URL: found.Target, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})
 		if err != nil {
 			return err
 		}
