@@ -44,6 +44,7 @@ func TestPipeline(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			path := e.Getenv("PATH")
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".tmp", "cache"))
 			for _, v := range env {
 				name, value, _ := strings.Cut(v, "=")
 				e.Setenv(name, value)

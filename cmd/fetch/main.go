@@ -556,7 +556,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives, except revisits")
 	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any; +TYPES adds to the default (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
-	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable. If this flag is given, robots.txt is cached there too, and several runs may share it")
+	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives. If this flag is given, robots.txt is cached there too, and several runs may share it")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")

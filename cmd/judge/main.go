@@ -48,8 +48,8 @@
 //
 // With -archive the links are those that parse finds on each page that fetch -archive
 // returns, with redirects resolved. -capture selects one of several captures. Reading the
-// links takes as long as parsing all pages. They are cached in a file beside the first
-// archive, FILE.graph, or in the directory -cache if that cannot be written. The cache is
+// links takes as long as parsing all pages. They are cached in a file in the directory -cache.
+// The cache is
 // rebuilt if an archive has changed, or if it is damaged. Remove one that comes with the archives of
 // somebody else: what it says is not compared with the archives.
 //
@@ -238,7 +238,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 		o.capture, err = archive.ParsePick(s)
 		return err
 	})
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives in directories that are not writable")
+	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives")
 	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
 	fs.Lookup("j").DefValue = "one for each processor"
 	o.stream.CommonFlags(fs)

@@ -32,6 +32,10 @@ func TestScript(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".tmp", "cache"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"weave":  weave,  // weave FILE WEB
 			"damage": damage, // damage FILE OFFSET
@@ -99,9 +103,13 @@ func status(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// damage changes a byte of a file.
+// damage changes a byte of the file that a pattern matches.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
-	data := []byte(ts.ReadFile(args[0]))
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	if err != nil || len(files) != 1 {
+		ts.Fatalf("%s matches %q", args[0], files)
+	}
+	data := []byte(ts.ReadFile(files[0]))
 	var at int
 	if _, err := fmt.Sscan(args[1], &at); err != nil || at >= len(data) {
 		ts.Fatalf("damage %s: there is no byte %s", args[0], args[1])
@@ -110,5 +118,5 @@ func damage(ts *testscript.TestScript, _ bool, args []string) {
 		at += len(data)
 	}
 	data[at] ^= 1
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+	ts.Check(os.WriteFile(files[0], data, 0o666))
 }

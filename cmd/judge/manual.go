@@ -28,7 +28,7 @@ for a crawler that knows all links and labels beforehand.
 
 Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; if
 an address redirects, its labels apply to the page that it leads to. The links of the
-archives are read once, and cached in a file beside the first of them (.graph) or in -cache.
+archives are read once, and cached in -cache.
 
 Without labels, -topic compares the crawl's own verdicts with those of a classifier that
 the crawl has not used. Precision, recall, F1 and kappa measure how far the two agree. They

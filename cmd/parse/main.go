@@ -228,7 +228,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.DurationVar(&p.convert.time, "convert-time", p.convert.time, "maximum `time` of a command of -convert for a body")
 	fs.Var((*filter.Size)(&p.convert.memory), "convert-memory", "maximum memory of each process of -convert in `bytes`, on Linux")
 	fs.Var((*filter.Size)(&p.convert.output), "convert-output", "maximum output of -convert for a body in `bytes`")
-	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives in read-only directories")
+	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
@@ -326,6 +326,7 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 		ContentType: rec.ContentType,
 		Charset:     rec.Charset,
 		Language:    header(rec, "content-language"),
+		Refresh:     headers(rec, "refresh"),
 		Body:        body,
 		IsUTF8:      rec.BodyBase64 == "", // the JSON decoder has checked it
 		Links:       rec.Links,

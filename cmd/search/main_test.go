@@ -35,6 +35,7 @@ func TestScript(t *testing.T) {
 			server := httptest.NewServer(new(metasearch))
 			env.Defer(server.Close)
 			env.Setenv("SEARXNG", server.URL)
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".tmp", "cache"))
 			return write(filepath.Join(env.WorkDir, "web", "w"), library...)
 		},
 	})

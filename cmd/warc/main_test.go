@@ -32,6 +32,7 @@ func TestScript(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SPOOR_WARCIO", warcio())
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".tmp", "cache"))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -29,11 +29,12 @@
 // -capture, as fetch does. If the argument is a number, it is the offset of a record, as
 // printed by ls, in the one FILE given. -headers also prints the header of the response,
 // -raw the block as it was archived, -record the whole record, decompressed. Bodies are
-// decoded up to 128 MiB. Cat looks URLs up in the indexes of the archives. It writes
-// missing ones beside the archives, or to -cache if that is not possible.
+// decoded up to 128 MiB. Cat looks URLs up in the indexes of the archives, and writes
+// missing ones to -cache.
 //
 // Index prints the lines of these indexes, sorted over all files, for pywb and other
-// programs. -w writes them beside the archives instead, as FILE.cdxj. All commands use an index that
+// programs. -w writes them beside the archives instead, as FILE.cdxj, unless another program has
+// written such a file; nothing else is written beside archives. All commands use an index that
 // is there, if the size and time of the archive and a checksum agree with it. What it says of a page is
 // compared with the archive whenever the page is read, but a page that it lacks is not found. So
 // remove the files .cdxj and .graph that come with the archives of somebody else, or run verify.
@@ -179,8 +180,9 @@ In:   archives, directories of them, or stdin
 Out:  the CDXJ lines of all archives, sorted by bytes: SURT, timestamp, JSON;
       nothing with -w
 
--w writes the index of each archive beside it, as FILE.cdxj, like fetch -archive;
-an index that is up to date is kept.
+-w writes the index of each archive beside it, as FILE.cdxj, where all commands
+use it; an index that is up to date is kept, and a file of another program is an
+error.
 
 Parts of an archive that cannot be read are reported and left out, and an archive
 that cannot be opened is reported and skipped. A named pipe or a device in a

@@ -87,7 +87,7 @@ func BenchmarkIndex(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					os.Remove(path + ".cdxj")
-					x, err := OpenIndex(path, IndexOptions{})
+					x, err := OpenIndex(path, IndexOptions{Beside: true})
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -97,7 +97,7 @@ func BenchmarkIndex(b *testing.B) {
 			b.Run("open", func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					x, err := OpenIndex(path, IndexOptions{})
+					x, err := OpenIndex(path, IndexOptions{Beside: true})
 					if err != nil {
 						b.Fatal(err)
 					}

@@ -76,7 +76,7 @@ func TestRedirectsThatComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenReplay([]string{archive}, ReplayOptions{Pick: p})
+		r, err := OpenReplay([]string{archive}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,7 +35,7 @@ func TestAnIndexWithOneChangedDigitIsBuiltAgainAndNoPageIsLost(t *testing.T) {
 	name := redirectingArchive(t)
 	path := name + indexSuffix
 	fetchAll := func() (faults []error) {
-		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err) }}})
+		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err) }}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestAFieldOfAnIndexThatDiffersFromTheRecordIsMended(t *testing.T) {
 				return regexp.MustCompile(change.old).ReplaceAll(lines, []byte(change.new))
 			})
 			var faults []error
-			r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err) }}})
+			r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err) }}})
 			if err != nil {
 				t.Errorf("%s: %v", what, err)
 				continue
@@ -342,7 +342,7 @@ func FuzzIndexFile(f *testing.F) {
 		if err := os.WriteFile(name+indexSuffix, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenReplay([]string{name}, ReplayOptions{})
+		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestIndexNeedsRegularFile(t *testing.T) {
-	if _, err := OpenReplay([]string{os.DevNull}, ReplayOptions{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := OpenReplay([]string{os.DevNull}, ReplayOptions{Index: IndexOptions{Beside: true}}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 	for page, err := range All([]string{os.DevNull}, Filter{}, Limits{}) {

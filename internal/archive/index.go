@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"sort"
@@ -87,16 +88,19 @@ type Index struct {
 
 // IndexOptions are the options of [OpenIndex].
 type IndexOptions struct {
-	// Cache is a directory for the indexes of archives in directories that are not writable. It
-	// is created if necessary. If Cache is "", such indexes are kept in memory.
+	// Cache is the directory in which indexes are written. It is created if necessary. If Cache is "" or
+	// cannot be written, indexes are kept in memory.
 	Cache string
+
+	// Beside writes the index beside the archive instead, but never replaces a file of another program.
+	Beside bool
 
 	// Report, if not nil, is called for each fault that is found while an archive is indexed.
 	Report func(archive string, err error)
 }
 
-// OpenIndex opens the index of an archive. It builds the index if there is none, or if the size
-// or modification time of the archive has changed. If several processes open the same index,
+// OpenIndex opens the index of an archive, beside the archive or in the cache. It builds the index if there is
+// none, or if the size or modification time of the archive has changed. If several processes open the same index,
 // one builds it and the others wait.
 func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	info, err := os.Stat(archive)
@@ -106,7 +110,8 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file, so records cannot be looked up in it (hint: save it to a regular file, or read all of it)", archive)
 	}
-	places := []string{archive + indexSuffix}
+	beside := archive + indexSuffix
+	places := []string{beside}
 	if o.Cache != "" {
 		full, err := filepath.Abs(archive)
 		if err != nil {
@@ -118,34 +123,93 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	for _, path := range places {
 		x, err := openIndex(path, info)
 		if err == nil {
+			if path != beside {
+				markUsed(path, x.file)
+			}
 			return x.backedBy(archive, o), nil
 		}
 		if errors.Is(err, errIndexDamaged) && o.Report != nil {
 			o.Report(archive, err)
 		}
 	}
-	var writeErr error // error of the first path
-	for i, path := range places {
-		if i > 0 {
-			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-				continue
-			}
+	place := places[len(places)-1]
+	if o.Beside {
+		place = beside
+	} else if place == beside {
+		place = "" // there is no cache
+	}
+	var x *Index
+	var writeErr error
+	if place != "" {
+		x, err = buildIndex(archive, place, info, o.Report)
+	}
+	if full, ok := errors.AsType[*placeError](err); ok {
+		writeErr, err = full.error, nil
+	}
+	if x == nil && err == nil {
+		if x, err = indexInMemory(archive, info, o.Report); err == nil {
+			x.WriteErr = writeErr
+			return x, nil
 		}
-		x, err := buildIndex(archive, path, info, o.Report)
-		if _, ok := errors.AsType[*placeError](err); ok {
-			writeErr = cmp.Or(writeErr, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if place != beside {
+		sweep(o.Cache)
+	}
+	return x.backedBy(archive, o), nil
+}
+
+// metaStart is the start of the first line of an index.
+const metaStart = `!meta {"spoor-cdxj"`
+
+// isOwnIndex reports whether a file is an index that this package has written.
+func isOwnIndex(path string) bool {
+	f, err := openFile(path, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [len(metaStart)]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && string(head[:]) == metaStart
+}
+
+// removeIndex removes the index beside an archive, unless another program has written it.
+func removeIndex(archive string) {
+	if path := archive + indexSuffix; isOwnIndex(path) {
+		os.Remove(path)
+	}
+}
+
+// maxUnused is the time for which a file in the cache is kept after its last use.
+const maxUnused = 90 * 24 * time.Hour
+
+// markUsed sets the time of a file in the cache to now, at most once a day.
+func markUsed(path string, info os.FileInfo) {
+	if now := time.Now(); now.Sub(info.ModTime()) > 24*time.Hour {
+		os.Chtimes(path, now, now) // the file only remains for a shorter time if this fails
+	}
+}
+
+// cachedFile matches the names of indexes and of link graphs in a cache.
+var cachedFile = regexp.MustCompile(`^[0-9a-f]{16}-.*\.(cdxj|graph)(\.part|\.lock)?$`)
+
+// sweep removes the files from a cache that were not used for a long time.
+func sweep(cache string) {
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() || !cachedFile.MatchString(e.Name()) {
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > maxUnused {
+			os.Remove(filepath.Join(cache, e.Name()))
 		}
-		return x.backedBy(archive, o), nil
 	}
-	x, err := indexInMemory(archive, info, o.Report)
-	if err == nil {
-		x.WriteErr = writeErr
-	}
-	return x, err
 }
 
 // indexInMemory builds the index of an archive in memory.
@@ -229,7 +293,7 @@ func noRelease() error { return nil }
 // and for each archive that cannot be read.
 func WriteIndexFiles(paths []string, report func(path string, err error)) (total Meta, err error) {
 	for _, path := range paths {
-		x, err := OpenIndex(path, IndexOptions{Report: report})
+		x, err := OpenIndex(path, IndexOptions{Beside: true, Report: report})
 		if err != nil {
 			report(path, err)
 			continue
@@ -371,6 +435,12 @@ func newIndex(data []byte, release func() error) (*Index, error) {
 // buildIndex builds the index at path. It locks the temporary file, so that only one process builds the
 // index.
 func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
+	if _, err := os.Lstat(path); err == nil && !isOwnIndex(path) {
+		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere, or do not write indexes beside archives)", path)}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, &placeError{err}
+	}
 	part := path + ".part"
 	for {
 		f, err := openFile(part, os.O_RDWR|os.O_CREATE)

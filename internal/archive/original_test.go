@@ -138,7 +138,7 @@ func TestOriginal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: first}) // which is no matter of originals
+	r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: first}) // which is no matter of originals
 	if err != nil {
 		t.Fatal(err)
 	}

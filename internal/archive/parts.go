@@ -367,7 +367,7 @@ func (w *Writer) finish(f *os.File, name string, size int64) error {
 		err = os.Rename(open, w.path(name))
 	}
 	if err == nil {
-		os.Remove(open + indexSuffix) // a reader of the open file may have written an index
+		removeIndex(open) // warc index -w may have written an index of the open file
 	}
 	if e := f.Close(); err == nil {
 		err = e

@@ -32,7 +32,7 @@ func TestPick(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: p})
+		r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestManyCaptures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: p})
+		r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p})
 		if err != nil {
 			t.Fatal(err)
 		}

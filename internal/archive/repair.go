@@ -130,7 +130,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 		err = atomicfile.SyncDir(filepath.Dir(name))
 	}
 	if err == nil && name != path {
-		os.Remove(path + indexSuffix) // the index beside the old name
+		removeIndex(path) // the index beside the old name
 		n.Repairs++
 		if o.Report != nil {
 			o.Report(Repair{File: o.File, Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})

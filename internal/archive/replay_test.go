@@ -28,7 +28,7 @@ func canonical(t testing.TB, url string) string {
 
 func replay(t testing.TB, paths ...string) *Replay {
 	t.Helper()
-	r, err := OpenReplay(paths, ReplayOptions{})
+	r, err := OpenReplay(paths, ReplayOptions{Index: IndexOptions{Beside: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func TestIndexOfChangedArchive(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
 	faults := 0
-	o := IndexOptions{Report: func(string, error) { faults++ }}
+	o := IndexOptions{Beside: true, Report: func(string, error) { faults++ }}
 	open := func() *Index {
 		t.Helper()
 		x, err := OpenIndex(path, o)
@@ -438,7 +438,7 @@ func TestIndexPlaces(t *testing.T) {
 	if err := os.MkdirAll(path+".cdxj.part", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	x, err := OpenIndex(path, IndexOptions{})
+	x, err := OpenIndex(path, IndexOptions{Beside: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,7 +470,7 @@ func TestOpenIndexConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			x, err := OpenIndex(path, IndexOptions{Report: func(string, error) {
+			x, err := OpenIndex(path, IndexOptions{Beside: true, Report: func(string, error) {
 				mu.Lock()
 				faults++
 				mu.Unlock()
@@ -539,7 +539,7 @@ func TestReplayWithoutRecords(t *testing.T) {
 	}
 	for range 2 { // the second time by the index of the first
 		for _, paths := range [][]string{{text}, {sound, text}, {text, sound}, {hollow}} {
-			if _, err := OpenReplay(paths, ReplayOptions{}); !errors.Is(err, ErrNotWARC) {
+			if _, err := OpenReplay(paths, ReplayOptions{Index: IndexOptions{Beside: true}}); !errors.Is(err, ErrNotWARC) {
 				t.Errorf("%v: %v", paths, err)
 			}
 		}

@@ -65,7 +65,7 @@ func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
 	_, name := oneArchive(t)
 	mkfifo(t, name+indexSuffix)
 	for range 2 {
-		r, err := OpenReplay([]string{name}, ReplayOptions{})
+		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
 	}
 	mkfifo(t, name+indexSuffix+".part")
 	os.Remove(name + indexSuffix)
-	r, err := OpenReplay([]string{name}, ReplayOptions{})
+	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestAnIndexThatIsTruncatedWhileItIsReadIsBuiltAgain(t *testing.T) {
 func truncateIndex(t *testing.T, size int64) {
 	_, name := oneArchive(t)
 	var faults []string
-	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
+	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func truncateIndex(t *testing.T, size int64) {
 func TestAnIndexThatIsTruncatedAfterItsArchiveWasRemovedIsAnError(t *testing.T) {
 	_, name := oneArchive(t)
 	var faults []string
-	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
+	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func TestWriteIndex(t *testing.T) {
 	}
 	var want []string
 	for _, name := range names {
-		x, err := OpenIndex(name, IndexOptions{})
+		x, err := OpenIndex(name, IndexOptions{Beside: true})
 		if err != nil {
 			t.Fatal(err)
 		}

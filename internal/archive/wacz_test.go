@@ -155,7 +155,7 @@ func TestFileInsideWACZ(t *testing.T) {
 	if pages != 1 {
 		t.Errorf("%d pages", pages)
 	}
-	if _, err := OpenReplay([]string{name + "/archive/three.warc.gz"}, ReplayOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenReplay([]string{name + "/archive/three.warc.gz"}, ReplayOptions{Index: IndexOptions{Beside: true}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }

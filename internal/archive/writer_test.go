@@ -600,7 +600,7 @@ func TestClosedFileIsReadFromItsEnd(t *testing.T) {
 func TestIndexOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	index := func(path string) {
-		x, err := OpenIndex(path, IndexOptions{})
+		x, err := OpenIndex(path, IndexOptions{Beside: true})
 		if err != nil || x.Path != path+indexSuffix {
 			t.Fatalf("%v, %v", x, err)
 		}
@@ -803,7 +803,7 @@ func TestWarcio(t *testing.T) {
 	}
 
 	// The indexes must agree, except for the payloads of revisits.
-	x, err := OpenIndex(path, IndexOptions{})
+	x, err := OpenIndex(path, IndexOptions{Beside: true})
 	if err != nil {
 		t.Fatal(err)
 	}

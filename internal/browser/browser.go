@@ -527,7 +527,13 @@ func (t *tab) read(ctx context.Context, r *Rendered) error {
 		return err
 	}
 	expression := fmt.Sprintf(`(max => {
-		const type = document.doctype, all = document.documentElement ? document.documentElement.outerHTML : "";
+		const type = document.doctype, root = document.documentElement, shadowRoots = [];
+		const find = node => {
+			for (const e of node.querySelectorAll("*")) if (e.shadowRoot) { shadowRoots.push(e.shadowRoot); find(e.shadowRoot); }
+		};
+		find(document);
+		const tags = root ? root.cloneNode(false).outerHTML.split(/(?=<\/html>$)/i) : [];
+		const all = !root ? "" : !shadowRoots.length ? root.outerHTML : tags[0] + root.getHTML({ shadowRoots, serializableShadowRoots: true }) + (tags[1] ?? "");
 		const html = (type ? new XMLSerializer().serializeToString(type) + "\n" : "") + all;
 		return { html: html.slice(0, max).toWellFormed(), more: html.length > max };
 	})(%d)`, t.b.DOM)

@@ -59,7 +59,7 @@ func FromArchives(names []string, o ArchiveOptions) (*Web, error) {
 		return nil, openError(err)
 	}
 	header := cacheHeader{Version: cacheVersion, Capture: o.Pick.String(), Archives: files}
-	a, err := cached(cachePaths(paths[0], o.Cache), header, func() (*archiveWeb, error) {
+	a, err := cached(cachePath(paths[0], o.Cache), header, func() (*archiveWeb, error) {
 		replay, err := archive.OpenReplay(names, archive.ReplayOptions{
 			Index: archive.IndexOptions{Cache: o.Cache, Report: o.BadRecord},
 			Pick:  o.Pick,
@@ -255,6 +255,7 @@ func (r *captureReader) read(address string) capture {
 		URL:         p.URL,
 		ContentType: cmp.Or(p.ContentType(), sent),
 		Charset:     p.Charset(),
+		Refresh:     p.Header["Refresh"],
 		Body:        p.Body,
 	})
 	for i := range content.Links {

@@ -19,8 +19,7 @@ import (
 	"spoor/internal/lock"
 )
 
-// The links of archives are kept in a file beside the first archive, NAME.graph, or in
-// the cache directory. Its first line is "!graph " and a [cacheHeader] as JSON; the file is
+// The links of archives are kept in a file in the cache directory. Its first line is "!graph " and a [cacheHeader] as JSON; the file is
 // stale if its archives have changed. Then comes a [cacheBody], encoded by package gob.
 //
 // The file is replaced atomically.
@@ -28,7 +27,7 @@ const cacheMagic = "!graph "
 
 // cacheVersion is increased when the format of the cache changes, or when parse finds other
 // links in the same pages.
-const cacheVersion = 2
+const cacheVersion = 3
 
 // A cacheHeader is the first line of the cache.
 type cacheHeader struct {
@@ -76,55 +75,42 @@ func (h *cacheHeader) isFor(want *cacheHeader) bool {
 	return h.Version == want.Version && h.Capture == want.Capture && slices.Equal(h.Archives, want.Archives)
 }
 
-// cachePaths returns the files that may hold the links of archives, the preferred one first.
-func cachePaths(first, cacheDir string) []string {
-	all := []string{first + ".graph"}
-	if full, err := filepath.Abs(first); err == nil && cacheDir != "" {
-		sum := sha256.Sum256([]byte(full))
-		all = append(all, filepath.Join(cacheDir, hex.EncodeToString(sum[:8])+"-"+filepath.Base(first)+".graph"))
+// cachePath returns the file that may hold the links of archives, or "" if there is no cache directory.
+func cachePath(first, cacheDir string) string {
+	full, err := filepath.Abs(first)
+	if err != nil || cacheDir == "" {
+		return ""
 	}
-	return all
+	sum := sha256.Sum256([]byte(full))
+	return filepath.Join(cacheDir, hex.EncodeToString(sum[:8])+"-"+filepath.Base(first)+".graph")
 }
 
-// cached loads the web from the cache at one of the paths. If there is none, cached calls read
-// and saves the result at the first path that can be written. If several processes do this at
+// cached loads the web from the cache at path. If it is not there, cached calls read and saves the result, if the
+// file can be written. If several processes do this at
 // the same time, one of them calls read, and the others wait for it.
-func cached(paths []string, want cacheHeader, read func() (*archiveWeb, error)) (*archiveWeb, error) {
-	load := func() *archiveWeb {
-		for _, path := range paths {
-			if a, err := loadCache(path, &want); err == nil {
-				return a
-			}
-		}
-		return nil
+func cached(path string, want cacheHeader, read func() (*archiveWeb, error)) (*archiveWeb, error) {
+	if path == "" {
+		return read()
 	}
-	if a := load(); a != nil {
+	if a, err := loadCache(path, &want); err == nil {
 		return a, nil
 	}
-	for _, path := range paths {
-		if unlock, err := lockFile(path + ".lock"); err == nil {
-			defer unlock()
-			break
-		}
+	if unlock, err := lockFile(path + ".lock"); err == nil {
+		defer unlock()
 	}
-	if a := load(); a != nil { // another process has read the archives in the meantime
+	if a, err := loadCache(path, &want); err == nil { // another process has read the archives in the meantime
 		return a, nil
 	}
 	a, err := read()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		saveCache(path, want, a) // otherwise the archives are read again
 	}
-	for _, path := range paths {
-		if saveCache(path, want, a) == nil {
-			break
-		}
-	}
-	return a, nil
+	return a, err
 }
 
 // lockFile creates and locks a file. Unlocking removes it.
 func lockFile(name string) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
 	f, err := atomicfile.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)

@@ -33,11 +33,12 @@ func (a *attrs) classes() string {
 func (a attrs) find(key string) (value string, ok bool) {
 	if a.node != nil {
 		for i := range a.node.Attr {
-			if a.node.Attr[i].Key == key {
-				return a.node.Attr[i].Val, true
+			attr := &a.node.Attr[i]
+			if attr.Key == key && (attr.Namespace == "" || !ok) {
+				value, ok = attr.Val, true
 			}
 		}
-		return "", false
+		return value, ok
 	}
 	if a.foreign {
 		return a.findForeign(key)
@@ -56,7 +57,7 @@ func (a attrs) find(key string) (value string, ok bool) {
 }
 
 // findForeign is find for elements of SVG and MathML, where xlink:href is a synonym of href. If an
-// element has both, findForeign returns the first.
+// element has both, href counts (SVG 2, section 16.1.2).
 func (a attrs) findForeign(key string) (value string, ok bool) {
 	var prefixed string
 	switch key {
@@ -69,13 +70,15 @@ func (a attrs) findForeign(key string) (value string, ok bool) {
 	}
 	z := a.page
 	for p := a.at; ; {
-		attr, next, ok := z.attribute(p)
-		if !ok {
-			return "", false
+		attr, next, more := z.attribute(p)
+		if !more {
+			return value, ok
 		}
-		name := z.page[attr.name:attr.nameEnd]
-		if len(name) == len(key) && equalFold(name, key) || len(name) == len(prefixed) && equalFold(name, prefixed) {
+		switch name := z.page[attr.name:attr.nameEnd]; {
+		case len(name) == len(key) && equalFold(name, key):
 			return z.value(&attr), true
+		case !ok && len(name) == len(prefixed) && equalFold(name, prefixed):
+			value, ok = z.value(&attr), true
 		}
 		p = next
 	}

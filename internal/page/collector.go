@@ -59,6 +59,7 @@ type step struct {
 	link    bool // the element is a link, the innermost one when it was opened
 	pathEnd int  // length of the tag path that ends with this step, once storePath has set it
 	outside int  // for a noscript element: number of bytes of text before it that are outside noscript elements
+	shadow  bool // it has a shadow root
 	tag     string
 	attrs   attrs
 }
@@ -106,6 +107,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	layout := e.layout
 	if foreign && layout == metadata {
 		layout = hidden // for example the title of a drawing
+	}
+	if name == atom.Template && !foreign && c.attachShadow(a) {
+		layout = replaced
 	}
 	c.steps = append(c.steps, step{})
 	s := &c.steps[len(c.steps)-1]
@@ -160,6 +164,21 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	if layout == metadata {
 		c.skipped = 1
 	}
+}
+
+// attachShadow reports whether a template element with these attributes becomes the shadow root of the innermost element,
+// whose content is displayed (HTML Standard, section 4.12.3). Slots do not change the order of the text.
+func (c *collector) attachShadow(a *attrs) bool {
+	mode := a.value("shadowrootmode")
+	if len(c.steps) < 2 || !strings.EqualFold(mode, "open") && !strings.EqualFold(mode, "closed") {
+		return false
+	}
+	host := &c.steps[len(c.steps)-1]
+	if host.shadow || elements[host.name].traits&shadowHost == 0 && strings.IndexByte(host.tag, '-') < 0 {
+		return false
+	}
+	host.shadow = true
+	return true
 }
 
 // end ends the innermost element.
@@ -400,9 +419,7 @@ func (c *collector) metaElement(tag string, a *attrs) {
 	}
 	switch strings.ToLower(strings.TrimSpace(a.value("http-equiv"))) {
 	case "refresh":
-		if target := refreshTarget(content); target != "" {
-			c.endReference(c.addReference(target, tag, &attrs{}))
-		}
+		c.refresh(content, tag)
 	case "content-language":
 		c.setMeta(metaLanguage, content)
 	}
@@ -423,6 +440,13 @@ func (c *collector) metaElement(tag string, a *attrs) {
 		} else if robots != "" && len(before) < MaxMeta {
 			c.meta[metaRobots] = truncate(before+", "+robots, MaxMeta)
 		}
+	}
+}
+
+// refresh adds the reference of a meta refresh, or of the header field Refresh.
+func (c *collector) refresh(content, tag string) {
+	if target := refreshTarget(content); target != "" {
+		c.endReference(c.addReference(target, tag, &attrs{}))
 	}
 }
 

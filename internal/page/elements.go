@@ -87,11 +87,12 @@ const (
 	tablePart                     // other content directly in it is foster parented
 	heading
 	cell
-	section  // tbody, thead, tfoot
-	mathHTML // MathML element that contains HTML
-	svgHTML  // SVG element that contains HTML
-	breakout // ends SVG and MathML
-	hasData  // the collector reads its attributes
+	section    // tbody, thead, tfoot
+	mathHTML   // MathML element that contains HTML
+	svgHTML    // SVG element that contains HTML
+	breakout   // ends SVG and MathML
+	hasData    // the collector reads its attributes
+	shadowHost // may have a shadow root, besides custom elements (DOM Standard, "valid shadow host name")
 )
 
 // An element holds the properties of all elements with a name.
@@ -222,6 +223,8 @@ var elements = func() map[atom.Atom]element {
 	is(breakout, `
 		b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
 		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
+	is(shadowHost, `
+		article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span`)
 	is(hasData, "a area frame iframe frameset noframes noscript img html base link meta title")
 	return t
 }()

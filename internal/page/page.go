@@ -50,12 +50,13 @@ const ContextWords = 25
 
 // A Document is a page as fetched.
 type Document struct {
-	URL         string // after redirects; the base of links
-	ContentType string // media type, with or without parameters; "" if unknown
-	Charset     string // from the Content-Type header; "" if missing
-	Language    string // Content-Language header; "" if missing
-	Body        []byte // not modified and not retained
-	IsUTF8      bool   // Body is known to be valid UTF-8
+	URL         string   // after redirects; the base of links
+	ContentType string   // media type, with or without parameters; "" if unknown
+	Charset     string   // from the Content-Type header; "" if missing
+	Language    string   // Content-Language header; "" if missing
+	Refresh     []string // Refresh header
+	Body        []byte   // not modified and not retained
+	IsUTF8      bool     // Body is known to be valid UTF-8
 
 	Links []wire.Link // memory to reuse for Content.Links; its content is overwritten
 }
@@ -68,8 +69,8 @@ type Content struct {
 	Lang        string // language tag, as written in html[lang], a meta element or Content-Language; else detected from Text
 
 	// Text is the visible text. Words are separated by one space, blocks and lines by one
-	// newline. It does not contain scripts, styles, comments, templates and sources of
-	// formulas. The content of noscript elements is text, because scripts are not run.
+	// newline. It does not contain scripts, styles, comments, templates (except for
+	// declarative shadow roots) and sources of formulas. The content of noscript elements is text, because scripts are not run.
 	Text string
 
 	// AnchorText is the anchors of all <a href> and <area> elements, in order and with
@@ -136,7 +137,7 @@ func NewExtractor(selectors ...Selector) *Extractor {
 // Extract extracts the content of a page.
 //
 // Links are the http and https targets of a[href], area[href], frame[src], iframe[src], meta
-// refresh (with the Tag meta), and of link[href] whose rel is alternate with a hreflang, next
+// refresh and the Refresh header (with the Tag meta), and of link[href] whose rel is alternate with a hreflang, next
 // or prev. They are resolved against the document's base, made canonical, and listed once each
 // in order of first appearance. Of several references to one target, the one with the longest
 // anchor provides anchor, context, rel, tag and path; the first, if several are equal. A link
@@ -162,6 +163,9 @@ func (x *Extractor) Extract(doc Document) Content {
 	}
 	c.reset()
 	x.construction.sized = len(x.selectors) > 0
+	for _, value := range doc.Refresh {
+		c.refresh(value, "meta")
+	}
 	text, charset := doc.decode(kind != plain)
 	if kind == xml {
 		text = fromXML(text)

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Cache returns the directory for indexes of archives in directories that are not writable. It
+// Cache returns the directory for indexes of archives: spoor in $XDG_CACHE_HOME or ~/.cache. It
 // returns "" if the system has no such directory; then these indexes are kept in memory.
 func Cache() string {
 	dir, err := os.UserCacheDir()

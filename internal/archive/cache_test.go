@@ -1,0 +1,85 @@
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestIndexesOfOtherProgramsAreKept checks that a file beside an archive that is no index of ours is neither
+// replaced nor removed.
+func TestIndexesOfOtherProgramsAreKept(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	path := archiveOf(t, dir, "x.warc.gz.open", capture("http://a/1", old, 200, "", "1"))
+	const foreign = "a)/1 20200101000000 {\"url\":\"http://a/1\",\"note\":\"precious\"}\n"
+	if err := os.WriteFile(path+indexSuffix, []byte(foreign), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string) {
+		t.Helper()
+		if b, err := os.ReadFile(path + indexSuffix); err != nil || string(b) != foreign {
+			t.Errorf("%s: %q, %v", what, b, err)
+		}
+	}
+	r, err := OpenReplay([]string{path}, ReplayOptions{Index: IndexOptions{Cache: cache}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := r.Fetch("http://a/1"); err != nil || string(page.Body) != "1" {
+		t.Errorf("%v", err)
+	}
+	r.Close()
+	check("after a look-up")
+	if got := names(t, cache); len(got) != 1 {
+		t.Errorf("in the cache: %v", got)
+	}
+	if _, err := WriteIndexFiles([]string{path}, func(string, error) {}); err == nil || !strings.Contains(err.Error(), "another program (hint: move it") {
+		t.Errorf("writing it: %v", err)
+	}
+	check("after an attempt to write it")
+	if _, err := RepairInPlace(t.Context(), path, RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	check("after a repair, which renames the archive")
+	if got := names(t, dir); !slices.Equal(got, []string{"x.warc.gz", "x.warc.gz.open.cdxj"}) {
+		t.Errorf("beside the archive: %v", got)
+	}
+}
+
+func TestUnusedFilesOfTheCacheAreRemoved(t *testing.T) {
+	cache := t.TempDir()
+	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
+	long := time.Now().Add(-2 * maxUnused)
+	for _, name := range []string{"0123456789abcdef-old.warc.cdxj", "0123456789abcdef-old.warc.graph", "robots.ndjson", "short-old.warc.cdxj"} {
+		name = filepath.Join(cache, name)
+		if err := os.WriteFile(name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() string {
+		t.Helper()
+		x, err := OpenIndex(path, IndexOptions{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		return x.Path
+	}
+	index := open()
+	if got := names(t, cache); !slices.Equal(got, []string{filepath.Base(index), "robots.ndjson", "short-old.warc.cdxj"}) {
+		t.Errorf("left are %v", got)
+	}
+	if err := os.Chtimes(index, long, long); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if info, err := os.Stat(index); err != nil || time.Since(info.ModTime()) > time.Hour {
+		t.Errorf("using it does not keep it: %v", err)
+	}
+}
