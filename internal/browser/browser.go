@@ -528,8 +528,12 @@ func (t *tab) read(ctx context.Context, r *Rendered) error {
 	}
 	expression := fmt.Sprintf(`(max => {
 		const type = document.doctype, root = document.documentElement, shadowRoots = [];
+		let left = 100000; // elements that are searched: a page can have millions
 		const find = node => {
-			for (const e of node.querySelectorAll("*")) if (e.shadowRoot) { shadowRoots.push(e.shadowRoot); find(e.shadowRoot); }
+			const walker = document.createTreeWalker(node, NodeFilter.SHOW_ELEMENT);
+			for (let e = walker.nextNode(); e && left-- > 0; e = walker.nextNode()) {
+				if (e.shadowRoot) { shadowRoots.push(e.shadowRoot); find(e.shadowRoot); }
+			}
 		};
 		find(document);
 		const tags = root ? root.cloneNode(false).outerHTML.split(/(?=<\/html>$)/i) : [];
