@@ -147,7 +147,7 @@ func TestRequestsThatWereNotProcessedAreSentAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, guarded := refusing(t, c.answer)
-			for _, want := range strings.Fields(c.want) {
+			for want := range strings.FieldsSeq(c.want) {
 				tape := new(Tape)
 				_, body, err := get(t, w, "https://example.com/", tape)
 				if err != nil && !strings.Contains(err.Error(), want) || err == nil && body != want+"\n" {
