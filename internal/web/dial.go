@@ -30,8 +30,8 @@ const (
 	maxProxyHeader = 16 << 10 // maximum length of the response to CONNECT in bytes
 )
 
-// dial connects to the host of u. If http1 is true, it does not offer HTTP/2.
-func (t *Transport) dial(ctx context.Context, u *url.URL, http1 bool) (*conn, error) {
+// dial connects to the host of u. It offers protocols to TLS servers (ALPN).
+func (t *Transport) dial(ctx context.Context, u *url.URL, protocols []string) (*conn, error) {
 	name, port := u.Hostname(), cmp.Or(u.Port(), defaultPort(u.Scheme))
 	c := &conn{t: t, protocols: []string{"http/1.1"}, proxied: t.forwarded(u.Scheme)}
 	err := withTimeout(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) error {
@@ -43,7 +43,7 @@ func (t *Transport) dial(ctx context.Context, u *url.URL, http1 bool) (*conn, er
 		return c, err
 	}
 	err = withTimeout(ctx, Handshake, t.ConnectTimeout, func(ctx context.Context) error {
-		return t.handshake(ctx, c, name, http1 || t.HTTP1)
+		return t.handshake(ctx, c, name, protocols)
 	})
 	if err != nil {
 		c.Conn.Close()
@@ -217,13 +217,10 @@ func (t *Transport) connectDirectly(ctx context.Context, at netip.AddrPort) (net
 }
 
 // handshake replaces the connection of c by a TLS connection with the server called name.
-func (t *Transport) handshake(ctx context.Context, c *conn, name string, http1 bool) error {
+func (t *Transport) handshake(ctx context.Context, c *conn, name string, protocols []string) error {
 	name = strings.TrimSuffix(name, ".")
 	config := t.config(name)
-	config.NextProtos = []string{"h2", "http/1.1"}
-	if http1 {
-		config.NextProtos = config.NextProtos[1:]
-	}
+	config.NextProtos = protocols
 	if t.Insecure {
 		config.InsecureSkipVerify = true
 		config.VerifyConnection = func(s tls.ConnectionState) error {

@@ -56,39 +56,42 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream error" }
 
-// Codes of errors (RFC 9113, section 7).
+// Error codes of HTTP/2 (RFC 9113, section 7).
 const (
-	refusedStream = 0x7
-	http1Required = 0xd
+	refusedStream = 0x7 // REFUSED_STREAM: the request was not processed
+	http1Required = 0xd // HTTP_1_1_REQUIRED
 )
 
-// refusal reports whether err says that the server did not process a request over HTTP/2, and whether it requires
-// HTTP/1.1 instead. net/http returns the errors of GOAWAY that it does not export only for streams that
-// the server has not processed.
-func refusal(err error) (refused, http1 bool) {
+// refusal reports whether the error of a request over HTTP/2 says that the request was not processed,
+// and whether the server requires HTTP/1.1. Errors that are not of a stream can only be recognised by
+// their text. net/http aborts the streams that GOAWAY excludes; later requests find the connection not
+// usable. If the connection ends after GOAWAY, the text has the error code, and then what the server says.
+func refusal(err error) (unprocessed, http1 bool) {
 	if stream, ok := errors.AsType[streamError](err); ok {
 		http1 = stream.Code == http1Required
 		return http1 || stream.Code == refusedStream, http1
 	}
-	text := err.Error()
-	refused = text == "http2: client conn not usable" || strings.HasPrefix(text, "http2: Transport received ") && strings.Contains(text, "GOAWAY")
-	return refused, refused && strings.HasSuffix(text, "HTTP_1_1_REQUIRED")
+	text, _, _ := strings.Cut(err.Error(), ", debug=")
+	http1 = strings.Contains(text, "GOAWAY") && strings.HasSuffix(text, "HTTP_1_1_REQUIRED")
+	excluded := strings.HasPrefix(text, "http2: Transport received ") && strings.Contains(text, "GOAWAY")
+	return http1 || excluded || text == "http2: client conn not usable", http1
 }
 
-// send2 sends a request over HTTP/2. If it fails, unanswered reports whether the connection
-// is no longer usable.
-func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
+// send2 sends a request over HTTP/2. If it fails, unprocessed reports whether the server has not
+// processed the request, as it says, or probably, because it has closed a reused connection.
+func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unprocessed bool, err error) {
 	if err := x.tape.request(req, false); err != nil {
 		c.t.release2(c, true)
 		return nil, false, err
 	}
 	resp, err = c.h2.RoundTrip(req.WithContext(x.ctx))
 	if err != nil {
-		_, ofStream := errors.AsType[streamError](err)
+		_, reset := errors.AsType[streamError](err)
 		gone := c.h2.Err() != nil
+		unprocessed, x.http1 = refusal(err)
 		// After a timeout the connection may not answer the next request either.
-		c.t.release2(c, !gone && x.ctx.Err() == nil)
-		return nil, !ofStream && gone, err
+		c.t.release2(c, !unprocessed && !gone && x.ctx.Err() == nil)
+		return nil, unprocessed || x.reused && gone && !reset, err
 	}
 	if err := checkStatus(resp); err != nil {
 		x.cancel(err) // otherwise Close could block

@@ -51,9 +51,8 @@ type host struct {
 func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
 func (t *Transport) idleTimeout() time.Duration { return cmp.Or(t.IdleTimeout, DefaultIdleTimeout) }
 
-// get returns a connection for a request. It returns a new connection if fresh is true or none is open. If
-// http1 is true, HTTP/2 is not used for this host from now on.
-func (t *Transport) get(ctx context.Context, req *http.Request, fresh, http1 bool) (c *conn, reused bool, err error) {
+// get returns a connection for a request: a new one if none is open or the request was sent before.
+func (t *Transport) get(x *exchange, req *http.Request) (*conn, error) {
 	key := req.URL.Scheme + "://" + req.URL.Host
 	for {
 		t.mu.Lock()
@@ -63,16 +62,16 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh, http1 boo
 			t.hosts[key] = h
 		}
 		h.users++ // prevents deletion of h
-		h.http1 = h.http1 || http1
-		http1 = h.http1
-		c, err := t.getOpen(ctx, h, fresh)
+		h.http1 = h.http1 || x.http1
+		c, err := t.getOpen(x.ctx, h, x.sent > 0)
 		if err != nil {
 			h.users--
 			t.deleteUnused(key, h)
 			t.mu.Unlock()
-			return nil, false, err
+			return nil, err
 		}
-		if c != nil {
+		x.reused = c != nil
+		if x.reused {
 			t.mu.Unlock()
 			if c.h2 == nil && !c.checkAlive() {
 				t.mu.Lock()
@@ -81,11 +80,15 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh, http1 boo
 				c.Conn.Close()
 				continue
 			}
-			return c, true, nil
+			return c, nil
+		}
+		protocols := []string{"h2", "http/1.1"}
+		if t.HTTP1 || h.http1 {
+			protocols = protocols[1:]
 		}
 		t.mu.Unlock()
 
-		c, err = t.dial(ctx, req.URL, http1)
+		c, err = t.dial(x.ctx, req.URL, protocols)
 		t.mu.Lock()
 		if err != nil {
 			h.users--
@@ -100,7 +103,7 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh, http1 boo
 			}
 		}
 		t.mu.Unlock()
-		return c, false, err
+		return c, err
 	}
 }
 

@@ -43,6 +43,9 @@ const (
 	DefaultIdleTimeout = 90 * time.Second
 )
 
+// maxSent is how often a request is sent at most, each time on another connection.
+const maxSent = 4
+
 // A Transport sends requests. Its fields must not change after the first request. The
 // zero value connects to any address and has no timeouts.
 //
@@ -80,8 +83,9 @@ type Transport struct {
 
 	// ConnectTimeout limits the time to resolve and connect, proxies included; the
 	// TLS handshake has the same limit again. HeaderTimeout limits the time from the
-	// request to the end of the response header, interim responses included. Timeout
-	// limits the whole exchange, up to the end of the body. 0 means no limit.
+	// request to the end of the response header, interim responses included, and other
+	// connections if the request is sent again. Timeout limits the whole exchange, up to
+	// the end of the body. 0 means no limit.
 	ConnectTimeout, HeaderTimeout, Timeout time.Duration
 
 	// MaxHeader limits the response header in bytes, interim responses included;
@@ -186,27 +190,30 @@ func (t *Transport) init() {
 // RoundTrip sends a request and returns the response when its header has been received.
 // The caller must close the body, which is read from the network as the caller reads it.
 //
-// If a request fails on a reused connection before any byte of a response is received,
-// RoundTrip sends it once more on a new connection: the server may have closed the old one. It
-// sends a request that the server says it did not process (RFC 9113, section 8.7) up to three times, each
-// time on a new connection, and over HTTP/1.1 if the server requires that.
+// RoundTrip sends a request again, on a new connection, if the server has not processed it: an
+// HTTP/2 server says so (RFC 9113, section 8.7), or a reused connection fails before any byte of a
+// response is received, because the server may have closed it. If the server requires HTTP/1.1
+// (HTTP_1_1_REQUIRED), RoundTrip uses that, also for later requests to the host, as long as
+// connections to the host are open. It returns the error of the fourth connection.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.init()
 	parent := req.Context()
 	ctx, cancel := context.WithCancelCause(parent)
-	x := &exchange{t: t, ctx: ctx, cancel: cancel, tape: tapeOf(parent)}
-	start := time.Now()
-	x.tape.begin(start)
+	x := &exchange{t: t, ctx: ctx, cancel: cancel, tape: tapeOf(parent), stopHeader: noTimer}
+	x.tape.begin(time.Now())
 	x.stop = x.limit(Answer, t.Timeout)
-	resp, err := x.try(req, false)
-	for n := 1; x.again && n < maxTries && ctx.Err() == nil; n++ {
-		x.tape.begin(start)
-		resp, err = x.try(req, true)
+	resp, err := x.try(req)
+	for x.unprocessed && x.sent < maxSent && ctx.Err() == nil {
+		resp, err = x.try(req)
 	}
-	if err != nil {
-		return nil, x.end(err)
+	x.stopHeader()
+	switch {
+	case err == nil:
+		return resp, nil
+	case x.unprocessed:
+		err = fmt.Errorf("the server has processed the request on none of %d connections: %w", x.sent, err)
 	}
-	return resp, nil
+	return nil, x.end(err)
 }
 
 // CloseIdleConnections closes all idle connections.
@@ -226,50 +233,51 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	tape   *Tape
 	stop   func() bool // stops the timer of Timeout
-	again  bool        // the request may be sent again
-	http1  bool        // the server requires HTTP/1.1
+
+	stopHeader  func() bool // stops the timer of HeaderTimeout
+	sent        int         // connections on which the request was sent
+	reused      bool        // the last of them was open before
+	unprocessed bool        // the server has not processed the request; it can be sent again
+	http1       bool        // the server requires HTTP/1.1
 }
 
-// maxTries limits how often a request is sent that the server does not process.
-const maxTries = 3
-
-// try sends the request, on a new connection if fresh is true.
-func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
-	x.again = false
+// try sends the request, the first time on an open connection if there is one.
+func (x *exchange) try(req *http.Request) (resp *http.Response, err error) {
+	x.unprocessed = false
 	if x.ctx.Err() != nil {
 		return nil, context.Cause(x.ctx)
 	}
-	c, reused, err := x.t.get(x.ctx, req, fresh, x.http1)
+	c, err := x.t.get(x, req)
 	if err != nil {
 		return nil, err
 	}
+	x.tape.begin(x.tape.Start)
 	x.tape.IP, x.tape.Protocols, x.tape.Unverified = "", c.protocols, c.unverified
 	if c.ip.IsValid() {
 		x.tape.IP = c.ip.String()
 	}
-	stop := x.limit(Header, x.t.HeaderTimeout)
-	defer stop()
-	var resp *http.Response
-	var unanswered bool // no byte of a response was received
+	if x.sent++; x.sent == 1 {
+		x.stopHeader = x.limit(Header, x.t.HeaderTimeout)
+	}
 	if c.h2 != nil {
-		resp, unanswered, err = c.send2(x, req)
-	} else {
-		resp, unanswered, err = c.send1(x, req)
+		resp, x.unprocessed, err = c.send2(x, req)
+		return resp, err
 	}
-	if err != nil {
-		refused, http1 := refusal(err)
-		x.again, x.http1 = refused || reused && unanswered, x.http1 || http1
-	}
+	resp, unanswered, err := c.send1(x, req)
+	x.unprocessed = err != nil && x.reused && unanswered
 	return resp, err
 }
 
 // limit makes a timer that cancels the exchange after a timeout. stop stops the timer.
 func (x *exchange) limit(phase Phase, timeout time.Duration) (stop func() bool) {
 	if timeout <= 0 {
-		return func() bool { return true }
+		return noTimer
 	}
 	return time.AfterFunc(timeout, func() { x.cancel(&TimeoutError{phase, timeout}) }).Stop
 }
+
+// noTimer stops nothing.
+func noTimer() bool { return true }
 
 // end ends the exchange. It returns the cause if the exchange was cancelled, otherwise err.
 func (x *exchange) end(err error) error {
