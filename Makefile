@@ -51,7 +51,7 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 # lock or use atomics themselves; test-long for those of which only the tests do. By default it
 # delays the exit of every command by a second.
 CONCURRENT := grep -rlE '^\s*go [a-z.]+\(|\.Go\(|sync\.(RW)?Mutex|"sync/atomic"' cmd internal --include='*.go'
-PACKAGES   := xargs -n1 dirname | sort -u | grep -v ^internal/bench | sed 's|^|./|'
+PACKAGES   := xargs -n1 dirname | sort -u | grep -vE "^internal/(bench|interop)" | sed 's|^|./|'
 RACED      := $(GO) list $$($(CONCURRENT) --exclude='*_test.go' | $(PACKAGES))
 RACE_TEST  := GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on
 .PHONY: test test-long
@@ -103,6 +103,10 @@ cross: ## go vet for linux, darwin and windows on amd64 and arm64
 .PHONY: test-browser
 test-browser: ## test render and reports in Chromium, and archives in it with npm's replaywebpage
 	scripts/test-browser
+
+.PHONY: interop
+interop: ## compare fetch and warc with curl, wget, Chromium, gowarc, warcio.js and js-wacz
+	scripts/interop
 
 .PHONY: crash
 TERSE := grep -Ev '^=== |^ +--- PASS'
