@@ -120,6 +120,9 @@ func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		return &Response{Head: r.Head}, fmt.Errorf("%w: %.40q", ErrStatus, line)
 	}
+	if r.HasNoBody() {
+		return r, nil
+	}
 	body, truncated, err := d.Decode(dst, r.Raw, r.Header)
 	r.Body, r.Truncated = body, truncated
 	return r, err

@@ -75,8 +75,8 @@ func TestDecodeResponses(t *testing.T) {
 		{"chunks that are none", head("Transfer-Encoding: chunked") + page, 200, page, ""},
 		{"chunks that stop", head("Transfer-Encoding: chunked") + "5\r\nhello\r\n", 200, "hello", "disconnect"},
 		{"a chunk that is torn", head("Transfer-Encoding: chunked") + "5\r\nhello\r\n6\r\n wo", 200, "hello wo", "disconnect"},
-		{"a later chunk that is none", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nzz\r\n", 200, "hellozz\r\n", ""},
-		{"a chunk of absurd size", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nffffffffffffffff\r\nx", 200, "helloffffffffffffffff\r\nx", ""},
+		{"a later chunk that is none", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nzz\r\n", 200, "hellozz\r\n", "disconnect"},
+		{"a chunk of absurd size", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nffffffffffffffff\r\nx", 200, "helloffffffffffffffff\r\nx", "disconnect"},
 
 		{"gzip", head("Content-Encoding: gzip") + gz, 200, page, ""},
 		{"gzip in two members", head("Content-Encoding: gzip") + coded(t, "gzip", page[:9]) + coded(t, "gzip", page[9:]), 200, page, ""},
@@ -101,6 +101,7 @@ func TestDecodeResponses(t *testing.T) {
 		{"zstd torn before its first block", head("Content-Encoding: zstd") + coded(t, "zstd", page)[:6], 200, "", "disconnect"},
 		{"br torn before its first byte", head("Content-Encoding: br") + coded(t, "br", strings.Repeat(page, 9))[:4], 200, "", "disconnect"},
 
+		{"a body that the status excludes", "HTTP/1.1 204 No Content\r\n\r\n" + page, 204, "", ""},
 		{"early hints", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + head("Content-Encoding: gzip") + gz, 200, page, ""},
 		{"gzip as transfer coding", head("Transfer-Encoding: gzip, chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz), 200, page, ""},
 		{"gzip of chunks", head("Transfer-Encoding: chunked, gzip") + coded(t, "gzip", "27\r\n"+page+"\r\n0\r\n\r\n"), 200, page, ""},

@@ -15,7 +15,8 @@ const (
 // the start of a body.
 //
 // If the first chunk is malformed, the body has no chunks, which occurs in archives. If a later one is
-// malformed, it counts as content, with all data after it. Line breaks may be bare newlines.
+// malformed, it counts as content, with all data after it, and the body is not whole. Line breaks may be bare
+// newlines.
 type Chunks struct {
 	state chunkState
 	left  uint64 // number of bytes of the chunk, or of the longest trailer, that are left
@@ -119,18 +120,18 @@ func (c *Chunks) Ended() bool { return c.state == ended }
 func (c *Chunks) Malformed() bool { return c.state == malformed }
 
 // Close ends the body where the input ended. It returns the rest of the content, once, and reports whether
-// the body is whole: the last chunk was read, or there are no complete chunks at all.
+// the body is whole: the last chunk was read, or there are no chunks at all.
 func (c *Chunks) Close() (content []byte, whole bool) {
 	if !c.begun && c.state == sizeLine {
 		c.state = malformed
 		return c.line, true
 	}
-	return nil, c.state >= trailer
+	return nil, c.state >= trailer && (c.state != malformed || !c.begun)
 }
 
 // Dechunk removes the chunk framing of a body by the rules of [Chunks]. It returns raw itself if that
 // has no chunks; otherwise the content is stored in dst, if the capacity of dst suffices for raw. whole is false
-// if the last chunk is missing.
+// if the last chunk is missing, or a later chunk than the first is malformed.
 func Dechunk(dst, raw []byte) (content []byte, whole bool) {
 	var c Chunks
 	for rest := raw; len(rest) > 0 && !c.Ended(); {

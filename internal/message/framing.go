@@ -25,7 +25,7 @@ type Framing struct {
 // Transfer-Encoding other than chunked in HTTP/1.1, or one beside Content-Length.
 func (h *Head) Framing() (f Framing, err error) {
 	f.Last = h.closes()
-	if h.StatusCode < 200 || h.StatusCode == http.StatusNoContent || h.StatusCode == http.StatusNotModified {
+	if h.HasNoBody() {
 		return f, nil
 	}
 	if f.Length, err = contentLength(h.Header["Content-Length"]); err != nil {
@@ -43,6 +43,11 @@ func (h *Head) Framing() (f Framing, err error) {
 	}
 	f.Last = f.Last || !f.Chunked && f.Length < 0
 	return f, nil
+}
+
+// HasNoBody reports whether the status excludes a body, whatever the header says.
+func (h *Head) HasNoBody() bool {
+	return h.StatusCode < 200 || h.StatusCode == http.StatusNoContent || h.StatusCode == http.StatusNotModified
 }
 
 // closes reports whether the server closes the connection after the response.
