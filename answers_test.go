@@ -307,15 +307,16 @@ func (w *answerWeb) serve2(c *tls.Conn, a answer) {
 				s.WritePing(true, f.Data)
 			}
 		case *http2.MetaHeadersFrame:
-			client := a.name
+			var client strings.Builder
+			client.WriteString(a.name)
 			for _, field := range f.RegularFields() {
 				if field.Name == "user-agent" {
-					client += field.Value
+					client.WriteString(field.Value)
 				}
 			}
 			w.mu.Lock()
-			w.requests[client]++
-			s.request = w.requests[client]
+			w.requests[client.String()]++
+			s.request = w.requests[client.String()]
 			w.mu.Unlock()
 			if w.rowOf(f.PseudoValue("path")) < 0 && (!a.first || s.request > 1) {
 				s.head(f.StreamID, true, ":status", "404")
