@@ -184,7 +184,9 @@
 // written in the order in which they were read. Of several captures of an address the
 // newest is used, or with -capture the first, or the nearest to a date (RFC 3339, or 4
 // to 14 digits in UTC: with fewer than 14, all captures in that year, month, day, … are
-// equally near). If several are equally near, the newest is used. The capture is
+// equally near). If several are equally near, the newest is used. A whole page comes before
+// a part of one (status 206, truncated), whatever the dates, and both before a 304 that
+// names no page; a revisit whose original is missing is passed over. The capture is
 // selected anew for each redirect.
 //
 // With -archive-first, what the archives do not hold is requested from the web, and

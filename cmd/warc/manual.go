@@ -42,8 +42,8 @@
 // Verify prints file, offset, kind and description of each finding; with -json an object.
 // It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64
 // or hexadecimal; the payload with or without chunks), lengths, the end of each record,
-// that each record is complete and alone in its gzip member or zstd frame, mandatory
-// fields, dates, that record identifiers are unique, and that HTTP responses have a status
+// that each record is complete and alone in its gzip member or zstd frame (several of them
+// for one record are a warning), mandatory fields, dates, that record identifiers are unique, and that HTTP responses have a status
 // of 200 to 999. In a WACZ it also checks that the listed files exist and have the listed
 // digests. If an archive has an up-to-date index beside it, FILE.cdxj, verify compares its
 // lines with those of a new index (kind index). Warnings are findings without loss of data,
@@ -68,7 +68,10 @@
 // warc_offset, or else by URL, timestamp and digest, so archives may have been renamed or
 // repacked. Pages that are not found are counted; if none is found, pack fails. -relevant
 // packs only pages with "relevant":true, with their requests, metadata, redirects and
-// originals of revisits. The same input makes the same bytes; -created sets the creation
+// originals of revisits. Replayers compare addresses letter by letter: the index and the list
+// have them as archived, and the index also as the links of pages spell them ("/%7Euser/").
+// Responses that are no whole page (status 304, parts of status 206) are not in the index.
+// The same input makes the same bytes; -created sets the creation
 // date, which is otherwise that of the newest capture.
 //
 // # Example
