@@ -20,6 +20,7 @@ type collector struct {
 
 	steps     []step // open elements from the root
 	skipped   int    // number of the innermost steps that are skipped
+	shadows   int    // number of steps that are shadow roots
 	hasFrames bool   // the page has frames or noframes
 
 	path      []byte // tag path of the first steps
@@ -108,8 +109,12 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	if foreign && layout == metadata {
 		layout = hidden // for example the title of a drawing
 	}
-	if name == atom.Template && !foreign && c.attachShadow(a) {
+	switch {
+	case name == atom.Template && !foreign && c.attachShadow(a):
 		layout = replaced
+		c.shadows++
+	case c.shadows > 0 && (name == atom.Title || name == atom.Base):
+		layout = hidden // these count in the document only, not in its shadow roots
 	}
 	c.steps = append(c.steps, step{})
 	s := &c.steps[len(c.steps)-1]
@@ -170,15 +175,25 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 // whose content is displayed (HTML Standard, section 4.12.3). Slots do not change the order of the text.
 func (c *collector) attachShadow(a *attrs) bool {
 	mode := a.value("shadowrootmode")
-	if len(c.steps) < 2 || !strings.EqualFold(mode, "open") && !strings.EqualFold(mode, "closed") {
+	if len(c.steps) == 0 || !strings.EqualFold(mode, "open") && !strings.EqualFold(mode, "closed") {
 		return false
 	}
 	host := &c.steps[len(c.steps)-1]
-	if host.shadow || elements[host.name].traits&shadowHost == 0 && strings.IndexByte(host.tag, '-') < 0 {
+	if host.shadow || elements[host.name].traits&shadowHost == 0 && !isCustom(host.tag) {
 		return false
 	}
 	host.shadow = true
 	return true
+}
+
+// isCustom reports whether tag is the name of a custom element: it contains a hyphen and is not a
+// name of SVG or MathML (HTML Standard, "valid custom element name").
+func isCustom(tag string) bool {
+	switch tag {
+	case "annotation-xml", "color-profile", "font-face", "font-face-format", "font-face-name", "font-face-src", "font-face-uri", "missing-glyph":
+		return false
+	}
+	return strings.IndexByte(tag, '-') >= 0
 }
 
 // end ends the innermost element.
@@ -192,6 +207,9 @@ func (c *collector) end() {
 		if n > 0 {
 			c.path = c.path[:c.steps[n-1].pathEnd]
 		}
+	}
+	if s.name == atom.Template && s.layout == replaced {
+		c.shadows--
 	}
 	if c.skipped > 0 {
 		c.skipped--
@@ -419,7 +437,7 @@ func (c *collector) metaElement(tag string, a *attrs) {
 	}
 	switch strings.ToLower(strings.TrimSpace(a.value("http-equiv"))) {
 	case "refresh":
-		c.refresh(content, tag)
+		c.refresh(refreshTarget(content), tag)
 	case "content-language":
 		c.setMeta(metaLanguage, content)
 	}
@@ -444,9 +462,20 @@ func (c *collector) metaElement(tag string, a *attrs) {
 }
 
 // refresh adds the reference of a meta refresh, or of the header field Refresh.
-func (c *collector) refresh(content, tag string) {
-	if target := refreshTarget(content); target != "" {
+func (c *collector) refresh(target, tag string) {
+	if target != "" {
 		c.endReference(c.addReference(target, tag, &attrs{}))
+	}
+}
+
+// refreshHeader adds the references of the header field Refresh. They are relative to the URL of the
+// page, because browsers read the field before a <base>.
+func (c *collector) refreshHeader(doc *Document) {
+	r := newResolver(doc.URL, "", nil)
+	for _, value := range doc.Refresh {
+		if target := refreshTarget(value); !insidePage(target) {
+			c.refresh(r.resolve(target), "meta")
+		}
 	}
 }
 
@@ -457,7 +486,7 @@ func (c *collector) setMeta(i int, content string) {
 	}
 }
 
-// refreshTarget parses the content of a meta refresh, such as "5; url=next.html", by the
+// refreshTarget parses the value of a refresh, such as "5; url=next.html", by the
 // standard's "shared declarative refresh steps". It returns the target, or "" for a page that
 // reloads itself.
 func refreshTarget(content string) string {

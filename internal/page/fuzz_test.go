@@ -89,7 +89,7 @@ var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b c
 	`<noembed>|</noembed>|<iframe src=f>|</iframe>|<template>|</template>|<xmp>|</xmp>|<plaintext>|<listing>|<noframes>|</noframes>|<frameset>|</frameset>|<frame src=g>|`+
 	`<svg>|</svg>|<svg/>|<desc>|</desc>|<foreignObject>|</foreignObject>|<svg title=j>|<math>|</math>|<mi>|</mi>|<mglyph>|<annotation-xml encoding=text/html>|<annotation-xml>|</annotation-xml>|<![CDATA[c]]>|`+
 	`<img alt=l>|<image alt=m>|<area href=o alt=p>|<br>|</br>|<hr>|<wbr>|<param>|<address>|<center>|</center>|<search>|<summary>|`+
-	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>`, "|")
+	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>|<template shadowrootmode=open>|<font-face>`, "|")
 
 // FuzzSoup is FuzzAgreesWithTree over tags instead of bytes.
 func FuzzSoup(f *testing.F) {

@@ -137,9 +137,10 @@ func NewExtractor(selectors ...Selector) *Extractor {
 // Extract extracts the content of a page.
 //
 // Links are the http and https targets of a[href], area[href], frame[src], iframe[src], meta
-// refresh and the Refresh header (with the Tag meta), and of link[href] whose rel is alternate with a hreflang, next
-// or prev. They are resolved against the document's base, made canonical, and listed once each
-// in order of first appearance. Of several references to one target, the one with the longest
+// refresh and the Refresh header (with the Tag meta), and of link[href] whose rel is alternate
+// with a hreflang, next or prev. They are resolved against the document's base, the Refresh
+// header against the page's URL, made canonical, and listed once each in order of first
+// appearance. Of several references to one target, the one with the longest
 // anchor provides anchor, context, rel, tag and path; the first, if several are equal. A link
 // element never replaces another reference. A hreflang is kept whichever reference has it.
 // References within the page (#top, or empty) are not links, nor are link elements that refer
@@ -163,8 +164,8 @@ func (x *Extractor) Extract(doc Document) Content {
 	}
 	c.reset()
 	x.construction.sized = len(x.selectors) > 0
-	for _, value := range doc.Refresh {
-		c.refresh(value, "meta")
+	if len(doc.Refresh) > 0 {
+		c.refreshHeader(&doc)
 	}
 	text, charset := doc.decode(kind != plain)
 	if kind == xml {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 
 	"spoor/internal/wire"
@@ -20,15 +21,32 @@ func TestDeclarativeShadowRoots(t *testing.T) {
 		"a parent that has no roots": {`<ul><template shadowrootmode=open>` + inner + `</template><li>light</ul>`, "light", 0},
 		"a second root of an element": {`<div><template shadowrootmode=open>one</template><template shadowrootmode=open>two</template></div>
 			<div><template shadowrootmode=open>three</template></div>`, "one\nthree", 0},
-		"nested":              {`<div><template shadowrootmode=open>one <my-b><template shadowrootmode=open>two</template></my-b></template></div>`, "one two", 0},
-		"in a plain template": {`<template><div><template shadowrootmode=open>in</template></div></template>light`, "light", 0},
-		"in a head":           {`<head><template shadowrootmode=open>in</template></head>light`, "light", 0},
+		"nested":                               {`<div><template shadowrootmode=open>one <my-b><template shadowrootmode=open>two</template></my-b></template></div>`, "one two", 0},
+		"in a plain template":                  {`<template><div><template shadowrootmode=open>in</template></div></template>light`, "light", 0},
+		"names that look like custom elements": {`<font-face><template shadowrootmode=open>in</template></font-face>light`, "light", 0},
+		"a base and a title":                   {`<my-b><template shadowrootmode=open><base href=http://b.test/><title>b</title></template></my-b><a href=l>light</a>`, "light", 1},
+		"in a head":                            {`<head><template shadowrootmode=open>in</template></head>light`, "light", 0},
 	} {
 		withScanAndTree(t, c.html, func(t *testing.T, got Content) {
 			if got.Text != c.text || len(got.Links) != c.links {
 				t.Errorf("%s: %q, %d links, want %q, %d", name, got.Text, len(got.Links), c.text, c.links)
 			}
+			if got.Title != "" || len(got.Links) > 0 && !strings.HasPrefix(got.Links[0].URL, "http://example.org/") {
+				t.Errorf("%s: title %q, links %+v; title and base of a shadow root must not count", name, got.Title, got.Links)
+			}
 		})
+	}
+}
+
+func TestSelectedHostHasTextOfItsShadowRoot(t *testing.T) {
+	s, err := ParseSelector("card=my-card")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := Document{URL: here, ContentType: "text/html", Body: []byte(`<my-card><template shadowrootmode=open>in</template><template>no</template> light</my-card>`)}
+	fields := NewExtractor(s).Extract(doc).Fields
+	if len(fields) != 1 || len(fields[0].Values) != 1 || fields[0].Values[0] != "in light" {
+		t.Errorf("the fields are %+v, want in light", fields)
 	}
 }
 
@@ -52,7 +70,7 @@ func TestRefreshHeader(t *testing.T) {
 		}
 	}
 	both := NewExtractor().Extract(Document{URL: here, ContentType: "text/html", Body: []byte("<base href=/b/>"), Refresh: []string{"0;x", "0;y"}})
-	if len(both.Links) != 2 || both.Links[0].URL != "http://example.org/b/x" {
+	if len(both.Links) != 2 || both.Links[0].URL != "http://example.org/dir/x" {
 		t.Errorf("two fields lead to %+v", both.Links)
 	}
 }

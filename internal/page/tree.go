@@ -98,6 +98,7 @@ func (x *Extractor) values(css group, size *int) ([]string, bool) {
 			return nil, false
 		}
 		inside.reset()
+		inside.steps = append(inside.steps, step{name: p.node.DataAtom, tag: p.node.Data}) // may have a shadow root
 		inside.walk(p.node)
 		text := strings.ReplaceAll(string(inside.body), "\n", " ")
 		if text == "" {
