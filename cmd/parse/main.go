@@ -27,7 +27,8 @@
 //	fields        values matched by the selectors, by name
 //
 // The text is what a browser without scripts, frames and style sheets shows, including
-// noscript and noframes elements; scripts, styles, comments and templates are not part of it.
+// noscript and noframes elements; scripts, styles, comments and templates are not part of it,
+// except for declarative shadow roots (template shadowrootmode).
 // For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
 // The charset is that of a byte order mark, of the header, of the page's own declaration, or
 // detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declared UTF-8 is
@@ -35,9 +36,10 @@
 // if the page is valid UTF-8.
 //
 // Links are the http and https targets of the elements a, area, frame, iframe and meta refresh,
-// and of link elements for the same page in other languages (rel=alternate with a hreflang)
-// and for the next or previous page (rel=next, rel=prev). They are resolved against <base>, or
-// the page's URL after redirects, canonicalised and deduplicated, in order of appearance.
+// of the Refresh header (as of a meta refresh, also if the page is empty), and of link elements
+// for the same page in other languages (rel=alternate with a hreflang)
+// and for the next or previous page (rel=next, rel=prev). They are resolved against <base> (except
+// for the Refresh header), or the page's URL after redirects, canonicalised and deduplicated, in order of appearance.
 // Queries are encoded in the page's charset, as by browsers.
 //
 //	url           the target
@@ -152,9 +154,9 @@ Out:  the same records in order, without the body and with title, description,
       keywords, lang, text, anchor_text, out_degree, links, canonical,
       robots_meta, simhash, charset, needs_browser and fields
 
-Links come from the elements a, area, frame, iframe and meta refresh, and from link
-elements with rel next, prev, or alternate with a hreflang. Links are canonicalised
-and deduplicated. Each has anchor, context (25 words on each side, a newline in place
+Links come from the elements a, area, frame, iframe and meta refresh, from the Refresh
+header (tag meta, no path), and from link elements with rel next, prev, or alternate with
+a hreflang. Links are canonicalised and deduplicated. Each has anchor, context (25 words on each side, a newline in place
 of the anchor), rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With
 -within, links that the archives do not have get archived:false.
 
@@ -229,7 +231,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var((*filter.Size)(&p.convert.memory), "convert-memory", "maximum memory of each process of -convert in `bytes`, on Linux")
 	fs.Var((*filter.Size)(&p.convert.output), "convert-output", "maximum output of -convert for a body in `bytes`")
 	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives")
-	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
+	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Body}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -310,7 +312,7 @@ func (p *parser) newWork() func(*wire.Record) error {
 
 // parse fills in the parse section of a record with a body.
 func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
-	if rec.URL == "" || rec.Error != "" || rec.Body == "" && rec.BodyBase64 == "" {
+	if rec.URL == "" || rec.Error != "" || !isPage(rec) {
 		return
 	}
 	body, err := rec.Bytes()
@@ -380,6 +382,13 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if !p.keepBody {
 		rec.Drop(wire.Body)
 	}
+}
+
+// isPage reports whether the record is a page that can be parsed: it has a body, or it is an empty page that a
+// Refresh header leads away from. Records without a body that were parsed before keep what they have.
+func isPage(rec *wire.Record) bool {
+	return rec.Body != "" || rec.BodyBase64 != "" ||
+		rec.ContentLength == 0 && rec.StatusCode != 304 && rec.Simhash == "" && len(rec.Links) == 0 && len(headers(rec, "refresh")) > 0
 }
 
 // note adds a detail to a record, which has no error by it.
