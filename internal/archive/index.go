@@ -615,18 +615,15 @@ func (b *indexer) take(rec *Record) error {
 		}
 	case "response", "resource", "revisit":
 		e, err := b.entry(rec)
-		if fault := rec.Close(); fault != nil {
+		if e == nil {
+			return cmp.Or(err, rec.Close())
+		}
+		if fault := e.finish(rec); fault != nil {
 			if _, ok := errors.AsType[*FormatError](fault); !ok {
 				return fault
 			}
-			if err == nil {
-				err = fault
-			}
+			err = cmp.Or(err, fault)
 		}
-		if e == nil {
-			return err
-		}
-		e.Length = rec.Length
 		if err := b.settle(); err != nil {
 			return err
 		}
@@ -646,7 +643,7 @@ func (b *indexer) settle() error {
 	}
 	b.waiting = nil
 	if b.packed {
-		if e.rank() > 1 || e.Partial && e.Status == http.StatusPartialContent {
+		if e.Status == http.StatusNotModified || e.Partial && e.Status == http.StatusPartialContent {
 			return nil
 		}
 		e.URL = e.target
@@ -714,9 +711,17 @@ func describeCapture(rec *Record, url string, head []byte) (c Capture, resp *Res
 	return c, resp
 }
 
+// finish closes the record of a capture, and sets what is known only then.
+func (c *Capture) finish(rec *Record) error {
+	err := rec.Close()
+	c.Length = rec.Length
+	c.Partial = c.Partial || rec.short != nil && !c.Revisit()
+	return err
+}
+
 // isWholeRange reports whether a Content-Range is that of a whole page, as "bytes 0-99/100".
 func isWholeRange(s string) bool {
-	s, ok := strings.CutPrefix(s, "bytes 0-")
+	s, ok := strings.CutPrefix(strings.ToLower(s), "bytes 0-")
 	last, size, _ := strings.Cut(s, "/")
 	n, err := strconv.ParseInt(last, 10, 64)
 	return ok && err == nil && size == strconv.FormatInt(n+1, 10)
@@ -769,7 +774,7 @@ type Capture struct {
 	Offset    int64
 	Length    int64 // length of the record in the file; 0 if it shares its member with others
 	Skip      int64 // number of decompressed bytes before the record in its member
-	Partial   bool  // the page is incomplete: status 206 without the whole, or WARC-Truncated
+	Partial   bool  // the page is incomplete: status 206 without the whole, WARC-Truncated, or a torn record
 
 	archive int // index in Replay.archives
 	source  int // index in archived.sources

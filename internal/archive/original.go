@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -26,11 +27,17 @@ const (
 type referral struct {
 	Capture       // the revisit
 	url, date, id string
+	notModified   bool // the server confirmed an earlier page, by a response 304
 }
 
 func newReferral(c Capture, rec *Record) referral {
 	h := rec.Header
-	return referral{c, unbracket(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Refers-To")}
+	ref := referral{c, unbracket(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Refers-To"),
+		c.Status == http.StatusNotModified || strings.HasSuffix(h.Get("WARC-Profile"), "/server-not-modified")}
+	if claim, err := parseClaim(payloadDigest, c.Digest); ref.notModified && err == nil && claim.is(claim.make()) {
+		ref.Digest = "" // some programs write the digest of the empty body of the 304
+	}
+	return ref
 }
 
 // Original returns the newest capture of a canonical URL whose payload has that digest. If digest
@@ -62,8 +69,8 @@ func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
 // original finds the original of a revisit. It returns the first of these that exists: the capture
 // with the URL and date in the reference, if its payload does not differ; a capture with the same
 // payload, of that URL or of the URL of the revisit; the record with the identifier in the
-// reference, for which the archives are read, because indexes do not contain identifiers. If there are neither
-// date nor digest nor identifier, it returns the newest capture of the URL before the revisit.
+// reference, for which the archives are read, because indexes do not contain identifiers. If the server confirmed
+// the page, or if there are neither date nor digest, it returns the newest capture of the URL before the revisit.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	c, ok := r.indexedOriginal(ref)
 	if !ok {
@@ -90,12 +97,17 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 	if t, ok := parseDate(ref.date); ok {
 		timestamp = t.Format(timestampLayout)
 	}
+	since := timestamp
 	var again *Capture // a revisit in place of the original
 	for i, url := range urls {
 		var same *Capture
 		for _, c := range r.lookup(url, Pick{}) {
 			named := i == 0 && c.Timestamp == timestamp
 			switch {
+			case c.rank() == noPage:
+				if named {
+					since = "" // the page is still older
+				}
 			case c.Revisit():
 				if named && !c.is(&ref.Capture) {
 					again = &c
@@ -113,25 +125,36 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 	if again != nil {
 		return *again, true
 	}
-	if ref.id == "" {
-		return r.lastBefore(ref)
+	if ref.id != "" {
+		c, ok := r.records().find(r, ref.id)
+		if ok && !c.is(&ref.Capture) && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest)) {
+			return c, true
+		}
 	}
-	c, ok := r.records().find(r, ref.id)
-	return c, ok && !c.is(&ref.Capture) && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest))
+	if ref.notModified || ref.date == "" && ref.Digest == "" && ref.id == "" {
+		return r.lastBefore(ref, since)
+	}
+	return Capture{}, false
 }
 
-// lastBefore returns the original of a revisit that names it by its URL only, or not at all: the best capture of the
-// URL that is not newer than the revisit.
-func (r *Replay) lastBefore(ref *referral) (Capture, bool) {
-	if ref.date != "" || ref.Digest != "" {
-		return Capture{}, false
-	}
+// lastBefore returns the newest capture of a whole page between a timestamp and the revisit.
+func (r *Replay) lastBefore(ref *referral, since string) (Capture, bool) {
 	for _, c := range r.lookup(ref.urls()[0], Pick{}) {
-		if !c.Revisit() && c.rank() < 2 && c.Timestamp <= ref.Timestamp {
+		if c.rank() == wholePage && since <= c.Timestamp && c.Timestamp <= ref.Timestamp && ref.mayHave(&c) {
 			return c, true
 		}
 	}
 	return Capture{}, false
+}
+
+// mayHave reports whether a revisit that does not identify its original may have the page of c. A response 304
+// stands for a response 200 (RFC 9110, section 15.4.5). A revisit must identify its own original, so that
+// chains end.
+func (ref *referral) mayHave(c *Capture) bool {
+	if c.Revisit() {
+		return c.Digest != "" && c.Status != http.StatusNotModified && !c.is(&ref.Capture)
+	}
+	return !ref.notModified || c.Status/100 == 2
 }
 
 // is reports whether two captures of a Replay are the same.
@@ -228,8 +251,7 @@ func (all *records) find(r *Replay, id string) (Capture, bool) {
 		}
 		b := indexer{name: a.sources[p.source].name}
 		if e, err := b.entry(rec); e != nil && err == nil {
-			rec.Close() // faults were reported when the archive was indexed
-			e.Length = rec.Length
+			e.finish(rec) // faults were reported when the archive was indexed
 			e.archive, e.source = int(p.archive), int(p.source)
 			return e.indexed(), true
 		}

@@ -51,16 +51,30 @@ func ParsePick(s string) (Pick, error) {
 // String returns the text that [ParsePick] parsed.
 func (p Pick) String() string { return cmp.Or(p.text, "newest") }
 
-// rank returns the rank of a capture: 0 for a whole page, 1 for a part of one, 2 for a response 304 without
-// reference to a page.
-func (c *Capture) rank() int {
+// A rank is how much of a page a capture has. A lower rank is preferred.
+type rank int
+
+const (
+	wholePage rank = iota
+	partOfPage
+	noPage // a response 304 without reference to a page
+
+	// A redirect to the URL of the capture. Such redirects occur if a server redirects until it receives a
+	// cookie, or if variants with the same canonical URL ("/%7Ea" and "/~a") redirect to each other.
+	selfRedirect
+)
+
+// rank returns the rank of a capture. A revisit has the page of its original.
+func (c *Capture) rank() rank {
 	switch {
+	case c.Redirect == c.URL:
+		return selfRedirect
 	case c.Status == http.StatusNotModified && !c.Revisit():
-		return 2
+		return noPage
 	case c.Partial:
-		return 1
+		return partOfPage
 	}
-	return 0
+	return wholePage
 }
 
 // sort sorts captures by preference. The rank counts before the date.

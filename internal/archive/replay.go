@@ -55,6 +55,7 @@ type Page struct {
 // preferred to a part of one (status 206, WARC-Truncated), and both to a response 304, which has no page. Among captures
 // of the same second, the last in the file with the greatest name is used. The order in which the
 // archives are given has no influence. A redirect of a URL to itself is used only if there is nothing else.
+// A revisit whose original is not archived is passed over if there is another capture.
 type Replay struct {
 	limits   Limits
 	pick     Pick
@@ -312,95 +313,79 @@ func (r *Replay) retry(f func() error) error {
 // [ErrRedirectLoop], [ErrTooLarge], [ErrCoding], an error of weburl for a malformed URL, or the error of reading
 // a broken archive. With the first three errors, it returns a page in which URL and Hops are set;
 // with ErrTooLarge, the page also has a Response, with a body cut at the limit.
-//
-// A revisit whose original is not archived is passed over if there is another capture.
-func (r *Replay) Fetch(address string) (*Page, error) {
-	var page *Page
-	url, hops, err := r.follow(address, func(captures []Capture) (to Capture, err error) {
-		page = nil
-		for _, c := range captures {
-			if c.Redirect != "" {
-				page = nil
-				return c, r.confirm(c)
-			}
-			p, e := r.Read(c)
-			if page == nil || !errors.Is(e, ErrNotArchived) {
-				page, err = p, e
-			}
-			if !errors.Is(e, ErrNotArchived) {
-				break
-			}
-		}
-		return Capture{}, err
-	})
-	if page == nil && (errors.Is(err, ErrNotArchived) || errors.Is(err, ErrRedirectLoop)) {
-		page = &Page{URL: url}
-	}
-	if page != nil {
-		page.Hops = hops
-	}
-	return page, err
-}
+func (r *Replay) Fetch(address string) (*Page, error) { return r.follow(address, r.Read) }
 
 // Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does not
-// redirect. Unlike [Replay.Fetch] it does not read the page. Its errors are those of Fetch.
+// redirect. Unlike [Replay.Fetch] it reads only revisits. Its errors are those of Fetch.
 func (r *Replay) Resolve(address string) (url string, err error) {
-	url, _, err = r.follow(address, func(captures []Capture) (Capture, error) {
-		if captures[0].Redirect == "" {
-			return Capture{}, nil
+	page, err := r.follow(address, func(c Capture) (*Page, error) {
+		if c.Revisit() {
+			return r.Read(c)
 		}
-		return captures[0], r.confirm(captures[0])
+		return &Page{URL: c.URL}, nil
 	})
-	if errors.Is(err, ErrRedirectLoop) {
-		url = ""
+	if page != nil {
+		url = page.URL
 	}
 	return url, err
 }
 
-// follow follows the redirects of a URL. It calls answer with the captures of each URL, the best first;
-// answer returns the redirect to follow, or a capture without one at the end.
-func (r *Replay) follow(address string, answer func([]Capture) (Capture, error)) (url string, hops []Hop, err error) {
-	if url, err = weburl.Canonical(address); err != nil {
-		return "", nil, err
+// follow follows the redirects of a URL to a page that read returns.
+func (r *Replay) follow(address string, read func(Capture) (*Page, error)) (*Page, error) {
+	url, err := weburl.Canonical(address)
+	if err != nil {
+		return nil, err
 	}
+	var hops []Hop
 	seen := map[string]bool{}
 	for {
-		var to Capture
+		if len(hops) > MaxRedirects {
+			return &Page{URL: url, Hops: hops}, ErrRedirectLoop
+		}
+		var page *Page
+		var redirect Capture
 		err := r.retry(func() (err error) {
-			captures := r.candidates(url)
-			if len(captures) == 0 {
-				return ErrNotArchived
-			}
-			captures = withoutLoops(captures, seen[url])
-			if len(captures) == 0 || len(hops) > MaxRedirects {
-				return ErrRedirectLoop
-			}
-			to, err = answer(captures)
+			page, redirect, err = r.answer(url, seen[url], read)
 			return err
 		})
-		if err != nil || to.Redirect == "" {
-			return url, hops, err
+		if page != nil {
+			page.Hops = hops
+		}
+		if page != nil || err != nil {
+			return page, err
 		}
 		seen[url] = true
-		hops = append(hops, Hop{url, to.Status})
-		url = to.Redirect
+		hops = append(hops, Hop{url, redirect.Status})
+		url = redirect.Redirect
 	}
 }
 
-// withoutLoops returns captures with those at the end that redirect to their own URL. Such redirects occur
-// if a server redirects until it receives a cookie, or if variants with the same canonical URL ("/%7Ea" and "/~a")
-// redirect to each other. If redirects lead to the URL again, because they set a cookie on the way, it returns
-// only captures that do not redirect.
-func withoutLoops(captures []Capture, again bool) []Capture {
-	loops := func(c Capture) bool { return c.Redirect == c.URL || again && c.Redirect != "" }
-	if !slices.ContainsFunc(captures, loops) {
-		return captures
+// answer returns the best capture of a canonical URL: a page, or a redirect without a page. It passes over
+// revisits whose original is missing. If redirects lead to the URL again, because they set a cookie on the
+// way, it also passes over captures that redirect.
+func (r *Replay) answer(url string, seen bool, read func(Capture) (*Page, error)) (first *Page, redirect Capture, err error) {
+	const maxMissing = 10 // the time to find that an original is missing is proportional to the captures of a URL
+	first, err = &Page{URL: url}, ErrNotArchived
+	missing := 0
+	for _, c := range r.candidates(url) {
+		switch {
+		case c.Redirect != "" && !seen:
+			return nil, c, r.confirm(c)
+		case c.Redirect != "", c.Revisit() && missing == maxMissing:
+			continue
+		}
+		page, e := read(c)
+		if !errors.Is(e, ErrNotArchived) {
+			return page, Capture{}, e
+		}
+		if missing++; missing == 1 {
+			first, err = page, e
+		}
 	}
-	others := slices.DeleteFunc(slices.Clone(captures), loops)
-	if again {
-		return others
+	if seen {
+		first, err = &Page{URL: url}, ErrRedirectLoop
 	}
-	return append(others, slices.DeleteFunc(slices.Clone(captures), func(c Capture) bool { return !loops(c) })...)
+	return first, Capture{}, err
 }
 
 // Target returns the URL of a capture as archived, without fragment.
@@ -430,8 +415,7 @@ func (r *Replay) confirm(c Capture) error {
 	if err != nil {
 		return fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
-	rec.Close() // its faults were reported when it was indexed
-	e.Length = rec.Length
+	e.finish(rec) // its faults were reported when it was indexed
 	return a.compare(c, e.Capture)
 }
 
@@ -550,9 +534,10 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 			found.Digest = label(h.Sum(nil))
 		}
 	}
-	if found.Length = c.Length; !cut {
-		rec.Close() // its faults were reported when it was indexed
-		found.Length = rec.Length
+	if !cut {
+		found.finish(rec) // its faults were reported when it was indexed
+	} else {
+		found.Length, found.Partial = c.Length, c.Partial
 	}
 	return a.compare(c, found)
 }

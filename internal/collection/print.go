@@ -50,6 +50,7 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 		return err
 	}
 	defer r.Close()
+	missing := fmt.Errorf("%w: %s", archive.ErrNotArchived, url)
 	for _, capture := range r.Lookup(url) {
 		if !match(&capture) {
 			continue
@@ -63,12 +64,15 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 			return c.archived(v, rec)
 		}
 		page, err := r.Read(capture)
-		if page == nil || page.Response == nil {
+		switch {
+		case page != nil && page.Response != nil:
+			return c.response(page.Response, err)
+		case !errors.Is(err, archive.ErrNotArchived):
 			return err
 		}
-		return c.response(page.Response, err)
+		missing = err // the original of a revisit
 	}
-	return fmt.Errorf("%w: %s", archive.ErrNotArchived, url)
+	return missing
 }
 
 // Offset prints the record at an offset. There must be only one file.
