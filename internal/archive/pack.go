@@ -381,7 +381,7 @@ func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool,
 			if date := rec.Date(); !date.IsZero() {
 				found.newest = max(found.newest, date.Format(timestampLayout))
 			}
-			if err = b.take(rec); err == nil && copied && (rec.Length == 0 || rec.r.m.start != rec.Offset) {
+			if err = b.take(rec); err == nil && copied && (rec.Length == 0 || rec.spread) {
 				return found, errShared
 			}
 		}

@@ -327,7 +327,6 @@ type segment struct {
 	base       int64 // offset of the member in the file; 0 if the file is not compressed
 	end        int64 // offset in the file of the end of the last member
 	torn       error // why the member could not be decompressed to its end; nil if it could
-	spread     bool  // the segment has several members
 
 	at int64 // position of the window in data
 
@@ -345,20 +344,24 @@ func (g *segment) more() error {
 	return err
 }
 
-// appendNextMember appends the next member unless that begins with a record. It reports whether
-// it appended the member.
-func (g *segment) appendNextMember() (bool, error) {
+// appendMember appends the next member if open opens it. It reports whether it appended the member.
+func (g *segment) appendMember(open func() bool) (bool, error) {
 	if !g.compressed || g.file.started {
 		return false, nil
 	}
 	g.file.m.dialect = warc // a block may contain lines that look like ARC records
-	more := g.file.openContinuation()
+	more := open()
 	g.file.m.dialect = undecided
 	if !more {
 		return false, nil
 	}
-	g.spread = true
 	return true, g.more()
+}
+
+// endsBlank reports whether the segment ends within the empty lines after a block that ends at end.
+func (g *segment) endsBlank(end int64) bool {
+	tail := g.peek(end, len(blockEnd))
+	return len(tail) < len(blockEnd) && strings.HasPrefix(blockEnd, string(tail))
 }
 
 // finish writes the first record if that is the only one, and finds the next member. It returns
@@ -511,7 +514,7 @@ func (g *segment) record(pos int64) (int64, error) {
 	}
 	rec, err := g.header(pos, next)
 	for err != nil && next == g.size && g.mayRead(next-pos) { // the header may continue in the next member
-		if added, e := g.appendNextMember(); e != nil {
+		if added, e := g.appendMember(g.file.openContinuation); e != nil {
 			return 0, e
 		} else if !added {
 			break
@@ -536,11 +539,17 @@ func (g *segment) record(pos int64) (int64, error) {
 	}
 	p := piece{pos: pos, begin: g.headers.at()}
 	size := g.size
-	for rec.ContentLength > g.size-p.begin {
-		if added, err := g.appendNextMember(); err != nil {
+	for added := true; added; {
+		switch end := p.begin + rec.ContentLength; {
+		case end > g.size:
+			added, err = g.appendMember(g.file.openContinuation)
+		case g.endsBlank(end):
+			added, err = g.appendMember(g.file.openBlank)
+		default:
+			added = false
+		}
+		if err != nil {
 			return 0, err
-		} else if !added {
-			break
 		}
 	}
 	if next == size && size < g.size {

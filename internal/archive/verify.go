@@ -297,19 +297,17 @@ func (f *verifiedFile) record(rec *Record) error {
 	if _, err := io.CopyBuffer(&f.check, onlyReader{rec}, f.scratch()); err != nil && err != io.ErrUnexpectedEOF {
 		return err
 	}
-	end := rec.checkEnd()
-	format, spread := rec.r.m.format, rec.r.m.start != rec.Offset
 	if err := rec.Close(); err != nil {
 		return err
 	}
-	if end != nil && rec.Version != "ARC" {
+	if end := rec.checkEnd(); end != nil && rec.Version != "ARC" {
 		find(KindEnd, false, "%v", end)
 	}
-	if format != plain {
+	if rec.r.m.format != plain {
 		f.member = rec.Offset
 		if rec.Length == 0 {
 			f.shared++
-		} else if spread {
+		} else if rec.spread {
 			find(KindMember, true, "the record is spread over several %ss", rec.r.container())
 		}
 	}
@@ -423,16 +421,12 @@ func (v *Verifier) Close() {
 // blockEnd follows each block.
 const blockEnd = "\r\n\r\n"
 
-// checkEnd returns the fault of the end of a record whose block has been read, or nil.
+// checkEnd returns the fault of the end of a record that was closed without an error, or nil.
 func (r *Record) checkEnd() error {
-	if r.short != nil || r.left > 0 {
-		return nil // Close reports that the record is truncated
-	}
-	b, _ := r.r.out.Peek(len(blockEnd) + 1)
-	switch n := len(b) - len(bytes.TrimLeft(b, "\r\n")); {
-	case !bytes.HasPrefix(b, []byte(blockEnd)):
-		return fmt.Errorf("behind the block are %q instead of two empty lines", b[:min(n, len(blockEnd))])
-	case n > len(blockEnd):
+	switch {
+	case !bytes.HasPrefix(r.end, []byte(blockEnd)):
+		return fmt.Errorf("behind the block are %q instead of two empty lines", r.end[:min(len(r.end), len(blockEnd))])
+	case len(r.end) > len(blockEnd):
 		return errors.New("behind the block are more than two empty lines")
 	}
 	return nil
@@ -494,6 +488,8 @@ func checkFields(rec *Record, fault func(field string, warning bool, format stri
 		fault("WARC-Date", false, "no WARC-Date")
 	} else if _, ok := parseDate(date); !ok {
 		fault("WARC-Date", false, "WARC-Date %.100q is no date (hint: 2026-01-31T12:00:00Z)", date)
+	} else if _, ok := parseStandardDate(date); !ok {
+		fault("WARC-Date", true, "WARC-Date %.100q is not written as the standard demands (hint: 2026-01-31T12:00:00Z)", date)
 	}
 	switch kind {
 	case "response", "request", "resource", "revisit", "conversion", "continuation":

@@ -158,16 +158,20 @@ func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	header := rec.begin - rec.Skip
 	if r.m.format == plain {
-		header = rec.begin - rec.Offset
 	} else if err := r.enter(); err != nil {
 		return err
 	} else if _, err := io.CopyN(io.Discard, r.out, rec.Skip); err != nil {
 		return err
 	}
-	if _, err := io.CopyN(w, r.out, header); err != nil {
+	if err := r.blank(); err != nil {
 		return err
+	}
+	for left := rec.head; left > 0; {
+		n, err := io.CopyN(w, r.out, left)
+		if left -= n; err != nil && (err != io.EOF || !r.openContinuation()) {
+			return noEOF(err)
+		}
 	}
 	if _, err := io.Copy(w, onlyReader{rec}); err != nil {
 		return err

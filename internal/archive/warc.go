@@ -68,9 +68,12 @@ type Record struct {
 	Length int64
 
 	r      *Reader
-	left   int64 // number of bytes of the block that were not read yet
-	begin  int64 // position of the block in the decompressed member
-	short  error // why the block ended before ContentLength; nil if it did not
+	head   int64  // length of the header, decompressed
+	left   int64  // number of bytes of the block that were not read yet
+	begin  int64  // position of the block in the decompressed member
+	spread bool   // the record is in several members
+	end    []byte // the first bytes of the empty lines after the block; set by Close
+	short  error  // why the block ended before ContentLength; nil if it did not
 	closed bool
 }
 
@@ -114,13 +117,26 @@ func (r *Record) Date() time.Time {
 }
 
 // parseDate parses a date of any precision that the standard allows (W3C's profile of ISO
-// 8601), or the 14 digits of the drafts. A date without a zone is in UTC. For a date of low precision it
-// returns the start of the period.
+// 8601), or the 14 digits of the drafts, or what some programs write: a space in place of the T, or no zone, which
+// means UTC. For a date of low precision it returns the start of the period.
 func parseDate(s string) (t time.Time, ok bool) {
-	for _, layout := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime,
-		time.DateOnly, "2006-01", "2006", timestampLayout,
-	} {
+	if t, ok = parseStandardDate(s); ok {
+		return t, true
+	}
+	s = strings.Replace(strings.ToUpper(strings.TrimSpace(s)), " ", "T", 1)
+	if t, ok = parseStandardDate(s); ok {
+		return t, true
+	}
+	return parseLayouts(s, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05Z0700", timestampLayout)
+}
+
+// parseStandardDate parses a date that WARC 1.1 allows.
+func parseStandardDate(s string) (t time.Time, ok bool) {
+	return parseLayouts(s, time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006")
+}
+
+func parseLayouts(s string, layouts ...string) (t time.Time, ok bool) {
+	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), true
 		}
@@ -160,6 +176,9 @@ func (r *Record) takeBlock() []byte {
 		return nil
 	}
 	end := r.begin + r.left
+	if r.r.m.dialect == warc && len(gz.data)-int(end) < len(blockEnd) {
+		return nil // Close may open the next member
+	}
 	n, _ := r.r.out.Discard(int(min(r.left, int64(r.r.out.Buffered()))))
 	gz.read += int(r.left) - n
 	r.r.count.n += r.left - int64(n)
@@ -409,13 +428,23 @@ func (r *Reader) skipBroken() error {
 
 // blank skips empty lines.
 func (r *Reader) blank() error {
+	_, err := r.blanks(nil)
+	return err
+}
+
+// blanks skips empty lines, and appends their first bytes to those before: enough to see whether there are
+// more than two lines.
+func (r *Reader) blanks(before []byte) ([]byte, error) {
 	for {
 		b, err := r.out.ReadByte()
 		if err != nil {
-			return err
+			return before, err
 		}
 		if b != '\r' && b != '\n' {
-			return r.out.UnreadByte()
+			return before, r.out.UnreadByte()
+		}
+		if len(before) <= len(blockEnd) {
+			before = append(before, b)
 		}
 	}
 }
@@ -428,11 +457,12 @@ var errTorn = errors.New("header torn: another record begins in it")
 // truncated record.
 func (r *Reader) header() error {
 	r.arena, r.fields = r.arena[:0], r.fields[:0]
-	version, err := r.line()
+	start := r.at()
+	first, err := r.line()
 	if err != nil {
 		return err
 	}
-	r.arena = append(r.arena, version...)
+	r.arena = append(r.arena, first...)
 	versionEnd := len(r.arena)
 	// Names and values become substrings of one string; spans holds their positions until that
 	// string is complete.
@@ -440,8 +470,12 @@ func (r *Reader) header() error {
 	var array [24]span
 	spans := array[:0]
 	var torn tear
+	var tears []tear // after torn, possibly
+	if n := len(first) - versionLen; n >= versionLen && isVersion(first[n:]) {
+		torn = tear{member: r.m.start, at: start + int64(n), head: int64(n), version: n}
+	}
 	for {
-		start := r.at()
+		member, start, head := r.m.start, r.at(), r.rec.head
 		line, err := r.line()
 		if err != nil {
 			return err
@@ -460,16 +494,23 @@ func (r *Reader) header() error {
 			continue
 		}
 		colon := bytes.IndexByte(line, ':')
-		version := len(line) - versionLen
-		ends := version >= 0 && isVersion(line[version:])
-		if at := len(r.arena); ends || colon > 0 { // otherwise ignore a line without a name
+		at, n := len(r.arena), max(len(line)-versionLen, 0)
+		if isVersion(line) {
+			colon, n = 0, 0
+		}
+		ends := isVersion(line[n:])
+		if ends || colon > 0 { // otherwise ignore a line without a name
 			r.arena = append(r.arena, line...)
-			if colon > 0 {
-				spans = append(spans, span{at, at + colon, len(r.arena)})
-			}
-			if ends {
-				torn = tear{len(spans), start + int64(version), at + version, version == 0 || colon <= 0}
-			}
+		}
+		if colon > 0 {
+			spans = append(spans, span{at, at + colon, len(r.arena)})
+		}
+		t := tear{len(spans), member, start + int64(n), head + int64(n), at + n, colon <= 0}
+		switch {
+		case ends && n == 0: // no field begins with a version
+			torn, tears = t, nil
+		case ends && len(tears) < maxTears:
+			tears = append(tears, t)
 		}
 	}
 	all := string(r.arena)
@@ -478,14 +519,20 @@ func (r *Reader) header() error {
 		r.fields = append(r.fields, Field{strings.TrimSpace(all[s.name:s.colon]), strings.TrimSpace(all[s.colon+1 : s.end])})
 	}
 	r.rec.Header = r.fields
+	for _, t := range tears {
+		if t.divides(r.fields[torn.field:t.field], r.fields[t.field:]) {
+			torn = t
+		}
+	}
 	var fault error
-	if torn.is(r.fields) {
+	if torn.at > 0 {
 		fault = errTorn
-		r.rec.Header, r.rec.Version = r.fields[torn.field:], strings.TrimSpace(all[torn.version+len("WARC/"):][:len("1.1")])
+		r.rec.Header, r.rec.Version = r.fields[torn.field:], all[torn.version+len("WARC/"):][:len("1.1")]
+		r.rec.head -= torn.head
 		if r.m.format == plain {
 			r.rec.Offset = torn.at
 		} else {
-			r.rec.Skip = torn.at
+			r.rec.Offset, r.rec.Skip = torn.member, torn.at
 		}
 	}
 	length := r.rec.Header.Get("Content-Length")
@@ -504,20 +551,21 @@ func (r *Reader) header() error {
 // A tear is a place in a header where another record may begin: a line that ends in a version.
 type tear struct {
 	field   int   // index of the first field after it
-	at      int64 // position of the version
-	version int   // position of the version in the header
-	certain bool  // the line is no field
+	member  int64 // offset of the member
+	at      int64 // position of the version in the member, or in a file that is not compressed
+	head    int64 // number of bytes of the header before the version
+	version int   // position of the version in the lines that were kept
+	noField bool  // the line is no field
 }
 
-// is reports whether another record begins there. An address may end like a version line, so fields that a
-// record has once must occur before and after it.
-func (t tear) is(fields []Field) bool {
-	if t.at == 0 {
-		return false
-	}
-	before, after := Header(fields[:t.field]), Header(fields[t.field:])
-	for _, name := range []string{"WARC-Type", recordID, "WARC-Date", "Content-Length"} {
-		if after.Get(name) != "" && (t.certain || before.Get(name) != "") {
+// maxTears limits the fields of a header that are examined because they end in a version.
+const maxTears = 16
+
+// divides reports whether another record begins at the tear between those fields. An address may end like a
+// version line, so a field that a record has only once must occur before and after it.
+func (t tear) divides(before, after Header) bool {
+	for _, name := range []string{"WARC-Type", recordID, "WARC-Date", "Content-Length", "WARC-Target-URI"} {
+		if after.Get(name) != "" && (t.noField || before.Get(name) != "") {
 			return true
 		}
 	}
@@ -537,6 +585,7 @@ func (r *Reader) line() ([]byte, error) {
 			err = bufio.ErrBufferFull
 		}
 	}
+	r.rec.head += int64(len(line))
 	if err == bufio.ErrBufferFull {
 		return nil, fmt.Errorf("header line longer than %d bytes", bufferSize)
 	}
@@ -568,7 +617,22 @@ func (r *Reader) openContinuation() bool {
 		return false
 	}
 	found, _ := r.begins()
+	r.rec.spread = r.rec.spread || !found
 	return !found
+}
+
+// openBlank opens the next member after the block of a record, and reports whether it consists of empty lines
+// that end the record.
+func (r *Reader) openBlank() bool {
+	spread := r.rec.spread
+	if r.openContinuation() {
+		b, _ := r.out.Peek(len(blockEnd) + 1)
+		if len(b) > 0 && len(b) <= len(blockEnd) && len(bytes.Trim(b, "\r\n")) == 0 {
+			return true
+		}
+	}
+	r.rec.spread = spread
+	return false
 }
 
 // enter opens the next member.
@@ -594,27 +658,33 @@ func (r *Reader) finish(rec *Record) error {
 	if rec.short != nil {
 		return r.handleShort(rec)
 	}
-	err := r.blank()
-	switch {
-	case err == nil:
-	case r.m.failed != nil:
-		return r.skipBroken()
-	case err != io.EOF:
-		r.finished = err
-		return err
-	}
-	if r.m.format == plain {
-		rec.Length = r.at() - rec.Offset
-	} else if err == io.EOF {
-		if r.alone && rec.Skip == 0 {
-			rec.Length = r.m.pos() - rec.Offset
+	rec.end = rec.end[:0]
+	var err error
+	for more := true; more; {
+		rec.end, err = r.blanks(rec.end)
+		switch {
+		case err == nil:
+		case r.m.failed != nil:
+			return r.skipBroken()
+		case err != io.EOF:
+			r.finished = err
+			return err
 		}
-		r.started = false
+		if r.m.format == plain {
+			rec.Length = r.at() - rec.Offset
+		} else if err == io.EOF {
+			if r.alone && rec.Skip == 0 {
+				rec.Length = r.m.pos() - rec.Offset
+			}
+			r.started = false
+		}
+		// If there are not two empty lines, the next member may have them.
+		more = err == io.EOF && r.m.dialect == warc && len(rec.end) < len(blockEnd) && r.openBlank()
 	}
-	r.alone = false
 	if err == io.EOF {
 		return nil
 	}
+	r.alone = false
 	if found, _ := r.begins(); !found {
 		return r.handleOverrun(rec)
 	}

@@ -284,14 +284,14 @@ func TestVersions(t *testing.T) {
 }
 
 // TestStrayBytesCostNoRecord puts bytes between records. A version within a line begins a record only if a
-// field follows. A version at the start of the first line of the second record is no fault.
+// field follows.
 func TestStrayBytesCostNoRecord(t *testing.T) {
 	long := strings.Repeat("x", 2*bufferSize)
 	for _, stray := range []string{
 		"x", "W", "WARC/", "WARC/1.1", "\nx", "x\r\n", "WARC/1.1\r\nx\r\n", "xWARC/1.1\r\n\r\nW", long, "W" + long + "WARC/1.1 x\r\nW",
 	} {
 		got := journal(t, strings.NewReader(good("a")+stray+good("b")+good("c")))
-		if strings.ReplaceAll(got, " !", "") != "a b c" || strings.Contains(got, "!") == (stray == "WARC/1.1") {
+		if strings.ReplaceAll(got, " !", "") != "a b c" || !strings.Contains(got, "!") {
 			t.Errorf("%.20q: %s", stray, got)
 		}
 	}
