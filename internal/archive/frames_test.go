@@ -239,3 +239,9 @@ func TestDatesThatTheStandardDoesNotAllowAreNotes(t *testing.T) {
 		}
 	}
 }
+
+func TestATornHeaderBeforeARecordWithoutALengthIsNotKept(t *testing.T) {
+	if got := checkRepair(t, "WARC/1.1"+without("a", "Content-Length")+good("b")); strings.HasPrefix(got, "WARC/1.1WARC") || !strings.Contains(got, good("b")) {
+		t.Errorf("repaired: %q", got)
+	}
+}

@@ -583,7 +583,7 @@ func (g *segment) header(pos, next int64) (*Record, error) {
 		return nil, err
 	}
 	rec, err := g.headers.Next()
-	if _, ok := errors.AsType[*FormatError](err); ok && g.headers.rec.Header != nil && !errors.Is(err, errTorn) {
+	if _, ok := errors.AsType[*FormatError](err); ok && g.headers.rec.Header != nil && g.headers.rec.Offset == pos { // otherwise it is torn
 		rec, err = &g.headers.rec, nil
 		rec.ContentLength = -1
 	}
