@@ -26,7 +26,7 @@
 //
 // Cat prints the body of a URL without chunks and content coding; for a revisit, the body
 // of its original. Of several captures it takes the newest, or the one selected by
-// -capture, as fetch does. If the argument is a number, it is the offset of a record, as
+// -capture, as fetch does: whole pages first, and no revisit whose original is missing. If the argument is a number, it is the offset of a record, as
 // printed by ls, in the one FILE given. -headers also prints the header of the response,
 // -raw the block as it was archived, -record the whole record, decompressed. Bodies are
 // decoded up to 128 MiB. Cat looks URLs up in the indexes of the archives, and writes
@@ -47,8 +47,9 @@
 // of 200 to 999. In a WACZ it also checks that the listed files exist and have the listed
 // digests. If an archive has an up-to-date index beside it, FILE.cdxj, verify compares its
 // lines with those of a new index (kind index). Warnings are findings without loss of data,
-// such as a reference to a record that is in none of the files, or an unknown digest
-// algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
+// such as a reference to a record that is in none of the files, an unknown digest
+// algorithm, a record in several members or frames, or a date that WARC 1.1 does not
+// allow; they fail only with -strict. The payload digest of a revisit is not checked,
 // since its payload is elsewhere. For each file, verify and repair print the first
 // thousand findings of kind "format" and count the others.
 //
