@@ -44,6 +44,8 @@ func TestTheBestCaptureIsNotAlwaysTheNewest(t *testing.T) {
 		"only a part":                       {[]string{resized(partOf(u, newest, "bytes 0-1/4", "pa"))}, "pa"},
 		"a part rather than a 304":          {[]string{resized(partOf(u, old, "bytes 0-1/4", "pa")), capture(u, newest, 304, "", "")}, "pa"},
 		"a truncated page":                  {[]string{page, truncated}, "page"},
+		"a truncated page after an error":   {[]string{capture(u, old, 503, "", "busy"), truncated}, "pa"},
+		"a truncated page after a redirect": {[]string{capture(u, old, 302, "http://a/gone", ""), truncated}, "pa"},
 		"a revisit of the address":          {[]string{page, unmodified(u, newest, "WARC-Refers-To-Target-URI: "+u)}, "page"},
 		"a revisit of another address":      {[]string{capture("http://a/b", old, 200, "", "b"), unmodified(u, newest, "WARC-Refers-To-Target-URI: http://a/b")}, "b"},
 		"a revisit without reference":       {[]string{page, unmodified(u, newest)}, "page"},

@@ -224,15 +224,16 @@ func TestDatesThatTheStandardDoesNotAllowAreNotes(t *testing.T) {
 	} {
 		record := strings.Replace(good("a"), "2026-11-20T12:00:00Z", date, 1)
 		r := replay(t, fileOf(t, t.TempDir(), "x.warc", []byte(record)))
-		got := r.Lookup("http://example.com/a")[0].Timestamp
+		var got strings.Builder
+		got.WriteString(r.Lookup("http://example.com/a")[0].Timestamp)
 		for _, f := range findings(t, record) {
 			if !strings.HasPrefix(f, "0 field?: WARC-Date") {
 				t.Errorf("%s: %s", date, f)
 			}
-			got += " note"
+			got.WriteString(" note")
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", date, got, want)
+		if got.String() != want {
+			t.Errorf("%s: %s, want %s", date, got.String(), want)
 		}
 		if checkRepair(t, record) != record {
 			t.Errorf("%s: the record is changed", date)

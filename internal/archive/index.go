@@ -442,6 +442,9 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 		return nil, &placeError{err}
 	}
 	part := path + ".part"
+	if old, err := os.Lstat(part); err == nil && old.Size() > 0 && !isOwnIndex(part) {
+		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere)", part)}
+	}
 	for {
 		f, err := openFile(part, os.O_RDWR|os.O_CREATE)
 		if err != nil {

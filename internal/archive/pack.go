@@ -85,9 +85,12 @@ type Packer struct {
 	pages    spool
 	listed   map[pageKey]listedPage
 	spelled  map[string][]string // other spellings of canonical URLs
-	read     int64               // number of records that were read
-	files    []resource
-	scratch  []byte
+
+	spelledSize int // of spelled, in bytes
+
+	read    int64 // number of records that were read
+	files   []resource
+	scratch []byte
 }
 
 // A resource is a file in the package.
@@ -135,15 +138,18 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// maxSpellings limits the other spellings of URLs, in about 50 MB of memory.
-const maxSpellings = 1 << 18
+// maxSpelled limits the other spellings of URLs, in bytes. Further ones are not in the index.
+const maxSpelled = 32 << 20
 
 // Spelling adds another spelling of a canonical URL, as in a link: replayers compare URLs letter by letter, so the
 // captures of the URL are listed in the index under both.
 func (p *Packer) Spelling(url, spelling string) {
-	if len(p.spelled) < maxSpellings && len(p.spelled[url]) < 8 && !slices.Contains(p.spelled[url], spelling) {
-		p.spelled[url] = append(p.spelled[url], spelling)
+	size := len(url) + len(spelling) + 64
+	if p.spelledSize+size > maxSpelled || len(p.spelled[url]) == 8 || slices.Contains(p.spelled[url], spelling) {
+		return
 	}
+	p.spelledSize += size
+	p.spelled[url] = append(p.spelled[url], spelling)
 }
 
 // addSpellings adds lines for the other spellings of the URLs in the index.

@@ -77,9 +77,19 @@ func (c *Capture) rank() rank {
 	return wholePage
 }
 
-// sort sorts captures by preference. The rank counts before the date.
+// sort sorts captures by preference. The rank counts before the date. A part gives way to a whole page only, not to
+// an error or a redirect.
 func (p Pick) sort(captures []Capture) {
-	slices.SortFunc(captures, func(a, b Capture) int { return cmp.Or(cmp.Compare(a.rank(), b.rank()), p.compare(a, b)) })
+	hasPage := slices.ContainsFunc(captures, func(c Capture) bool {
+		return c.rank() == wholePage && (c.Status/100 == 2 || c.Revisit())
+	})
+	rank := func(c Capture) rank {
+		if r := c.rank(); r != partOfPage || hasPage {
+			return r
+		}
+		return wholePage
+	}
+	slices.SortFunc(captures, func(a, b Capture) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), p.compare(a, b)) })
 }
 
 // compare compares captures by their dates.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"spoor/internal/weburl"
 )
 
 // maxHeader limits the header of a record, or of an HTTP message, in bytes.
@@ -87,9 +89,10 @@ func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 // around the address, following an early draft of the standard.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
-// target returns the URL of a capture as other programs look it up: as archived, without fragment.
+// target returns the URL of a capture as browsers spell it, who look it up in a replayer: with the escapes with which
+// it was archived. It returns "" for a malformed URL.
 func (r *Record) target() string {
-	url, _, _ := strings.Cut(r.TargetURI(), "#")
+	url, _ := weburl.ResolveSpelled(weburl.URL{}, r.TargetURI())
 	return url
 }
 

@@ -27,7 +27,7 @@ const cacheMagic = "!graph "
 
 // cacheVersion is increased when the format of the cache changes, or when parse finds other
 // links in the same pages.
-const cacheVersion = 3
+const cacheVersion = 4
 
 // A cacheHeader is the first line of the cache.
 type cacheHeader struct {

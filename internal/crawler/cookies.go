@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
@@ -22,7 +21,7 @@ const (
 	maxCookieField = 8 << 10 // bytes of the Cookie field of a request
 )
 
-// A chain holds what servers have set and been sent in one chain of redirects. Cookies are sent back by the rules
+// A chain holds the cookies that were set and sent in one chain of redirects. They are sent back by the rules
 // of RFC 6265 (domain, path, Secure, expiry, public suffixes), and forgotten when the chain ends. Without
 // them, a site that sets a cookie and redirects to itself is a loop.
 type chain struct {
@@ -32,16 +31,13 @@ type chain struct {
 
 // keep stores the cookies that the response of an address sets.
 func (c *chain) keep(u weburl.URL, header http.Header) {
-	var fields []string
-	for _, f := range header["Set-Cookie"] {
-		if len(f) <= maxCookie && len(fields) < maxCookies {
-			fields = append(fields, f)
+	var cookies []*http.Cookie
+	for _, field := range header["Set-Cookie"] {
+		// As in browsers, Secure cookies are not taken over http; the jar would allow them on loopback.
+		if k := parseCookie(field); k != nil && len(cookies) < maxCookies && (!k.Secure || u.Scheme() != "http") {
+			cookies = append(cookies, k)
 		}
 	}
-	resp := http.Response{Header: http.Header{"Set-Cookie": fields}}
-	cookies := slices.DeleteFunc(resp.Cookies(), func(k *http.Cookie) bool {
-		return k.Secure && u.Scheme() == "http" // as in browsers; the jar would allow them on loopback
-	})
 	if len(cookies) == 0 {
 		return
 	}
@@ -56,15 +52,36 @@ func (c *chain) cookies(u weburl.URL) string {
 	if c.jar == nil {
 		return ""
 	}
-	req := http.Request{Header: http.Header{}}
+	field := ""
 	for _, k := range c.jar.Cookies(cookieURL(u)) {
-		before := req.Header.Get("Cookie")
-		if req.AddCookie(k); len(req.Header.Get("Cookie")) > maxCookieField {
-			req.Header.Set("Cookie", before)
+		pair := k.Name + "=" + k.Value
+		if field != "" {
+			pair = "; " + pair
+		}
+		if len(field)+len(pair) > maxCookieField {
 			break
 		}
+		field += pair
 	}
-	return req.Header.Get("Cookie")
+	return field
+}
+
+// parseCookie parses a Set-Cookie field as RFC 6265, section 5.2, requires of user agents. net/http refuses names and
+// values that browsers accept, and puts some in quotes. It returns nil for a field that must be ignored.
+func parseCookie(field string) *http.Cookie {
+	pair, attributes, _ := strings.Cut(field, ";")
+	name, value, ok := strings.Cut(pair, "=")
+	name, value = strings.Trim(name, " \t"), strings.Trim(value, " \t")
+	isControl := func(c rune) bool { return c < ' ' || c == 0x7f }
+	if !ok || name == "" || len(field) > maxCookie || strings.ContainsFunc(pair, isControl) {
+		return nil
+	}
+	k, err := http.ParseSetCookie("name=value;" + attributes)
+	if err != nil {
+		k = new(http.Cookie)
+	}
+	k.Name, k.Value = name, value
+	return k
 }
 
 // check returns an error if url must not be requested after hops, because that closes a loop, or there are

@@ -104,6 +104,21 @@ func TestCookiesOfAChainOfRedirects(t *testing.T) {
 	}
 }
 
+// TestCookiesAreSentBackAsTheyWereSet has values that only the grammar for servers forbids (RFC 6265, section 5.2).
+func TestCookiesAreSentBackAsTheyWereSet(t *testing.T) {
+	for field, want := range map[string]string{
+		`c={"a":1}; Path=/`: `c={"a":1}`, "c=\u00e9": "c=\u00e9", "c[x]=1": "c[x]=1", `c=a\b`: `c=a\b`, "c=x y": "c=x y", "c=a,b": "c=a,b", `c="q"`: `c="q"`,
+		" c = v ; Max-Age=9": "c=v", "c=": "c=", "c=v; Max-Age=0": "", "c": "", "=v": "", "c=a\x01b": "", "c=v; Path=/other": "",
+	} {
+		var c chain
+		u, _ := weburl.Parse("http://a.example/")
+		c.keep(u, http.Header{"Set-Cookie": {field}})
+		if got := c.cookies(u); got != want {
+			t.Errorf("%q: %q, want %q", field, got, want)
+		}
+	}
+}
+
 // TestCookiesOfPublicSuffixesAreRefused checks that a site cannot set a cookie for all sites of a suffix.
 func TestCookiesOfPublicSuffixesAreRefused(t *testing.T) {
 	for domain, want := range map[string]string{"co.uk": "", "a.co.uk": "k=v", "b.a.co.uk": "k=v", "c.co.uk": "", "com": ""} {

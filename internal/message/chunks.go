@@ -50,6 +50,7 @@ func (c *Chunks) Next(b []byte) (content []byte, n int) {
 			if i == 0 {
 				i = len(rest)
 			}
+			i = min(i, maxSizeLine+1-len(c.line))
 			c.line = append(c.line, rest[:i]...)
 			n += i
 			if c.readSize(); c.state == malformed {
@@ -96,13 +97,17 @@ func (c *Chunks) Next(b []byte) (content []byte, n int) {
 // readSize reads the line before a chunk, if it is complete.
 func (c *Chunks) readSize() {
 	whole := c.line[len(c.line)-1] == '\n'
-	if !whole && len(c.line) <= maxSizeLine {
+	switch {
+	case len(c.line) > maxSizeLine:
+		c.state = malformed
+		return
+	case !whole:
 		return
 	}
 	size, _, _ := bytes.Cut(c.line, []byte(";"))
 	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 63)
 	switch {
-	case err != nil || !whole || len(c.line) > maxSizeLine:
+	case err != nil:
 		c.state = malformed
 		return
 	case n == 0:

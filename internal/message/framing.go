@@ -3,7 +3,6 @@ package message
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,8 +51,13 @@ func (h *Head) HasNoBody() bool {
 
 // closes reports whether the server closes the connection after the response.
 func (h *Head) closes() bool {
-	options := list(h.Header["Connection"])
-	return slices.Contains(options, "close") || h.Proto != "HTTP/1.1" && !slices.Contains(options, "keep-alive")
+	closes, keeps := false, h.Proto == "HTTP/1.1"
+	eachToken(h.Header["Connection"], func(s string) bool {
+		closes = closes || s == "close"
+		keeps = keeps || s == "keep-alive"
+		return true
+	})
+	return closes || !keeps
 }
 
 // contentLength returns the length in the values of Content-Length, or -1 if there is none, by the Fetch
@@ -83,41 +87,58 @@ const maxCodings = 4
 // Codings returns the codings of a body in lower case, in the order in which they were applied: content
 // codings, then transfer codings. identity and all but the first few are left out.
 func Codings(header http.Header) []string {
-	codings := list(header["Content-Encoding"])
-	return append(codings[:min(len(codings), maxCodings)], transferCodings(header)...)
+	var codings []string
+	eachToken(header["Content-Encoding"], func(s string) bool {
+		codings = append(codings, s)
+		return len(codings) < maxCodings
+	})
+	return append(codings, transferCodings(header)...)
 }
 
 // IsChunked reports whether the last transfer coding of a body is chunked.
 func IsChunked(header http.Header) bool {
-	codings := transferCodings(header)
-	return len(codings) > 0 && codings[len(codings)-1] == "chunked"
+	last := ""
+	eachToken(header["Transfer-Encoding"], func(s string) bool {
+		if isTransferCoding(s) {
+			last = s
+		}
+		return true
+	})
+	return last == "chunked"
 }
 
 // transferCodings returns the known transfer codings. Others are ignored, as by Chromium and wget: fetch
 // asks for none. chunked must not be applied twice (RFC 9112, section 6.1), so it counts only once.
 func transferCodings(header http.Header) (codings []string) {
-	for _, s := range list(header["Transfer-Encoding"]) {
-		switch s {
-		case "chunked", "gzip", "x-gzip", "deflate":
-			if s != "chunked" || !slices.Contains(codings, s) {
-				codings = append(codings, s)
-			}
+	chunked := false
+	eachToken(header["Transfer-Encoding"], func(s string) bool {
+		switch {
+		case s == "chunked" && !chunked:
+			chunked = true
+			codings = append(codings, s)
+		case s != "chunked" && isTransferCoding(s):
+			codings = append(codings, s)
 		}
-	}
-	return codings[:min(len(codings), maxCodings)]
+		return len(codings) < maxCodings
+	})
+	return codings
 }
 
-// list returns the tokens in the values of a field, in lower case and without parameters. It leaves out
-// identity, which stands for no coding.
-func list(values []string) (tokens []string) {
+// isTransferCoding reports whether s is a transfer coding that can be removed.
+func isTransferCoding(s string) bool {
+	return s == "chunked" || s == "gzip" || s == "x-gzip" || s == "deflate"
+}
+
+// eachToken calls f with the tokens in the values of a field, in lower case and without parameters, until f
+// returns false. It leaves out identity, which stands for no coding.
+func eachToken(values []string, f func(token string) bool) {
 	for _, v := range values {
 		for s := range strings.SplitSeq(v, ",") {
 			s, _, _ = strings.Cut(s, ";")
 			s = strings.ToLower(strings.Trim(s, " \t"))
-			if s != "" && s != "identity" {
-				tokens = append(tokens, s)
+			if s != "" && s != "identity" && !f(s) {
+				return
 			}
 		}
 	}
-	return tokens
 }

@@ -118,9 +118,12 @@ func Final(block []byte) (h Head, body []byte) {
 func Parse(b []byte) (h Head, rest []byte) {
 	h = Head{Proto: "HTTP/0.9", StatusCode: http.StatusOK, Header: http.Header{}}
 	line, rest, _ := cutLine(b[leading(b):])
-	proto, status, _ := bytes.Cut(line, []byte(" "))
-	code, reason, _ := bytes.Cut(bytes.TrimLeft(status, " "), []byte(" "))
-	n := parseStatus(code)
+	end := bytes.IndexAny(line, " \t")
+	if end < 0 {
+		end = len(line)
+	}
+	proto := line[:end]
+	n, reason := parseStatus(bytes.TrimLeft(line[end:], " \t"))
 	name := strings.ToUpper(string(proto[:min(len(proto), len("HTTP/1.1"))]))
 	switch isHTTP := strings.HasPrefix(name, "HTTP/"); {
 	case !isHTTP && (name != "ICY" || n == 0):
@@ -129,7 +132,7 @@ func Parse(b []byte) (h Head, rest []byte) {
 		h.Proto, h.StatusCode = name, 0
 		return h, b
 	}
-	h.Proto, h.StatusCode, h.Reason = name, n, string(reason)
+	h.Proto, h.StatusCode, h.Reason = name, n, strings.TrimLeft(string(reason), " \t")
 	rest = h.fields(rest)
 	return h, rest
 }
@@ -193,18 +196,16 @@ func clean(value []byte) string {
 	return s
 }
 
-// parseStatus parses a status of three digits, at least 100. It returns 0 for anything else.
-func parseStatus(code []byte) (n int) {
-	for _, c := range code {
-		if c < '0' || c > '9' {
-			return 0
-		}
-		n = 10*n + int(c-'0')
+// parseStatus parses a status of three digits, at least 100, and returns what follows it. It returns 0 for
+// anything else.
+func parseStatus(b []byte) (n int, reason []byte) {
+	for reason = b; len(reason) > 0 && '0' <= reason[0] && reason[0] <= '9' && len(b)-len(reason) < 4; reason = reason[1:] {
+		n = 10*n + int(reason[0]-'0')
 	}
-	if len(code) != 3 || n < 100 {
-		return 0
+	if len(b)-len(reason) != 3 || n < 100 {
+		return 0, nil
 	}
-	return n
+	return n, reason
 }
 
 // cutLine returns the first line without its end, and reports whether it ended with a newline.

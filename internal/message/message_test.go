@@ -68,6 +68,9 @@ func TestStatusLines(t *testing.T) {
 		{"HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/0.9", 0, ""},
 		{"HTTP/1.1 101 Switching\r\n\r\n", "HTTP/1.1", 0, ""},
 		{"HTTP/1.1 okay\r\n\r\nx", "HTTP/1.1", 0, ""},
+		{"HTTP/1.1 2000 OK\r\n\r\nx", "HTTP/1.1", 0, ""},
+		{"HTTP/1.1 200OK\r\n\r\nx", "HTTP/1.1", 200, "x"},
+		{"HTTP/1.1\t404\tNo\r\n\r\nx", "HTTP/1.1", 404, "x"},
 	} {
 		h, rest := Final([]byte(c.in))
 		if c.status == 0 {

@@ -172,9 +172,7 @@ func (b *body1) Read(p []byte) (n int, err error) {
 			var read int
 			b.content, read = b.chunks.Next(unread)
 			c.consumed += read
-			if b.chunks.Malformed() && !b.framing.Last {
-				b.end(errChunks)
-			}
+			b.framing.Last = b.framing.Last || b.chunks.Malformed() // the end of the connection is that of the body
 			n = copy(p, b.content)
 			b.content = b.content[n:]
 		} else {
