@@ -256,13 +256,13 @@ var errUnknownCoding = errors.New("the coding is not known here")
 func refused(coding string, body []byte, err error) ([]byte, bool, error) {
 	isCoded := http.DetectContentType(body) == "application/octet-stream"
 	switch coding {
-	case "deflate", "br", "compress", "x-compress", "dcb", "dcz":
-	default: // no compression, as utf-8 or binary
-		isCoded = false
 	case "gzip", "x-gzip":
 		isCoded = bytes.HasPrefix(body, gzipMagic[:min(2, len(body))])
 	case "zstd":
 		isCoded = isFrame(body)
+	case "deflate", "br", "compress", "x-compress", "dcb", "dcz":
+	default: // no compression, as utf-8 or binary
+		isCoded = false
 	}
 	switch {
 	case !isCoded:
