@@ -73,8 +73,7 @@ type Options struct {
 	Partition partition.Partition // redirects to hosts of other partitions are not followed
 
 	// Archives are searched for a response before the web is requested. Capture selects among
-	// several captures of an address. ArchiveCache is the directory for indexes of archives
-	// whose own directory is not writable.
+	// several captures of an address. ArchiveCache is the directory for indexes of archives.
 	Archives     []string
 	Capture      archive.Pick
 	ArchiveCache string

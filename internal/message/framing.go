@@ -14,6 +14,7 @@ var ErrLengths = errors.New("the values of Content-Length contradict each other"
 // A Framing is how the end of the body of a response to GET is found (RFC 9112, section 6.3).
 type Framing struct {
 	Chunked bool
+	Maybe   bool  // the body may have no chunks in spite of that: HTTP/1.0 does not define them
 	Length  int64 // -1 if the header does not determine the length
 	Last    bool  // the connection must not be used for another request
 }
@@ -36,7 +37,7 @@ func (h *Head) Framing() (f Framing, err error) {
 	}
 	switch codings := transferCodings(h.Header); {
 	case IsChunked(h.Header):
-		f.Chunked, f.Length = true, -1
+		f.Chunked, f.Length, f.Maybe = true, -1, h.Proto == "HTTP/1.0"
 	case len(codings) > 0:
 		f.Length = -1
 	}

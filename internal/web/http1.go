@@ -198,7 +198,8 @@ func (b *body1) endOfInput() error {
 	if b.c.failed != io.EOF {
 		return b.c.failed
 	}
-	if b.framing.Chunked && !b.whole || b.framing.Length > 0 {
+	malformed := b.chunks.Malformed() && !b.framing.Maybe
+	if b.framing.Chunked && (!b.whole || malformed) || b.framing.Length > 0 {
 		return io.ErrUnexpectedEOF
 	}
 	return io.EOF
