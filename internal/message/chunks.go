@@ -121,8 +121,8 @@ func (c *Chunks) readSize() {
 // Ended reports whether the last chunk and the trailer after it were read. A longer trailer than 64 KiB is cut.
 func (c *Chunks) Ended() bool { return c.state == ended }
 
-// Malformed reports whether a chunk is malformed.
-func (c *Chunks) Malformed() bool { return c.state == malformed }
+// Malformed reports whether a chunk is malformed; if it is the first one, the body has no chunks.
+func (c *Chunks) Malformed() (yes, first bool) { return c.state == malformed, !c.begun }
 
 // Close ends the body where the input ended. It returns the rest of the content, once, and reports whether
 // the body is whole: the last chunk was read, or there are no chunks at all.

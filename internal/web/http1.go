@@ -172,7 +172,12 @@ func (b *body1) Read(p []byte) (n int, err error) {
 			var read int
 			b.content, read = b.chunks.Next(unread)
 			c.consumed += read
-			b.framing.Last = b.framing.Last || b.chunks.Malformed() // the end of the connection is that of the body
+			switch broken, first := b.chunks.Malformed(); {
+			case broken && first:
+				b.framing.Last = true // the end of the connection is that of the body
+			case broken:
+				b.end(errChunks)
+			}
 			n = copy(p, b.content)
 			b.content = b.content[n:]
 		} else {
@@ -198,8 +203,8 @@ func (b *body1) endOfInput() error {
 	if b.c.failed != io.EOF {
 		return b.c.failed
 	}
-	malformed := b.chunks.Malformed() && !b.framing.Maybe
-	if b.framing.Chunked && (!b.whole || malformed) || b.framing.Length > 0 {
+	broken, _ := b.chunks.Malformed()
+	if b.framing.Chunked && (!b.whole || broken && !b.framing.Maybe) || b.framing.Length > 0 {
 		return io.ErrUnexpectedEOF
 	}
 	return io.EOF

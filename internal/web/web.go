@@ -177,6 +177,7 @@ var (
 	errSwitched   = errors.New("the server switched to another protocol without a request")
 	errProxyLogin = errors.New("it requires another user name and password (status 407)")
 	errClosed     = errors.New("the body of the answer was closed")
+	errChunks     = errors.New("a chunk of the answer is malformed")
 )
 
 func (t *Transport) init() {

@@ -101,7 +101,7 @@ func TestTapeHoldsTheBytesOnTheWire(t *testing.T) {
 		"chunks in 1.0":     {head: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body: "3\r\nthe\r\n0\r\n\r\n", read: "the", protocol: "http/1.0"},
 		"no chunks in 1.0":  {head: "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", body: "<p>the</p>", protocol: "http/1.0"},
 		"no empty line":     {head: chunked, body: "3\r\nthe\r\n0\r\n", read: "the"},
-		"a malformed chunk": {head: chunked, body: "3\r\nthe\r\nzz\r\nmore", read: "thezz\r\nmore", err: io.ErrUnexpectedEOF},
+		"a malformed chunk": {head: chunked, body: "3\r\nthe\r\nzz\r\n", after: "more", read: "thezz\r\n", err: errChunks},
 		"no chunks":         {head: chunked, body: "<p>the</p>\r\nmore", err: io.ErrUnexpectedEOF},
 		"no colon":          {head: "HTTP/1.1 200 OK\r\nA = b\r\nContent-Length: 3\r\n\r\n", body: "the"},
 		"length as list":    {head: "HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\n\r\n", body: "the", after: "more"},
