@@ -12,14 +12,12 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/net/proxy"
 
-	"spoor/internal/message"
 	"spoor/internal/weburl"
 )
 
@@ -352,34 +350,19 @@ func requestTunnel(ctx context.Context, c net.Conn, target, login string) error 
 	if _, err := io.WriteString(c, request+"\r\n"); err != nil {
 		return err
 	}
-	in := io.LimitReader(c, maxProxyHeader)
-	var answer []byte
-	for searched := 0; ; {
-		n, err := message.Scan(answer, searched)
-		if err != nil {
-			return err
-		}
-		if n == 0 { // incomplete
-			searched = len(answer)
-			answer = slices.Grow(answer, 1<<10)
-			n, err := in.Read(answer[searched:cap(answer)])
-			if answer = answer[:searched+n]; n == 0 && err == io.EOF {
-				return io.ErrUnexpectedEOF
-			} else if n == 0 && err != nil {
-				return err
-			}
-			continue
-		}
-		head, _ := message.Parse(answer[:n])
+	in := &conn{Conn: c, tape: new(Tape), left: maxProxyHeader}
+	for {
+		head, err := in.readHead()
 		switch {
+		case err != nil:
+			return err
 		case head.IsInterim():
-			answer, searched = answer[n:], 0
 		case head.StatusCode == http.StatusProxyAuthRequired:
 			return &ProxyError{errProxyLogin, true}
 		case head.StatusCode < 200 || head.StatusCode >= 300:
 			return fmt.Errorf("it answers CONNECT %s with status %d", target, head.StatusCode)
-		case len(answer) > n:
-			return errors.New("it speaks before the server can")
+		case in.unread() > 0:
+			return errors.New("it sent data before the tunnel was open")
 		default:
 			return nil
 		}

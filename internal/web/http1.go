@@ -23,7 +23,7 @@ var past = time.Unix(1, 0)
 // send1 sends a request over HTTP/1.1 (RFC 9112). If it fails, unanswered reports whether
 // no byte of a response was received.
 func (c *conn) send1(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
-	c.tape, c.left, c.consumed, c.got, c.failed = x.tape, int64(c.t.maxHeader()), 0, false, nil
+	c.tape, c.left, c.consumed, c.got, c.failed = x.tape, maxHeader, 0, false, nil
 	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
 	fail := func(err error) (*http.Response, bool, error) {
 		stop()
@@ -81,9 +81,9 @@ func (c *conn) readHead() (head message.Head, err error) {
 		}
 		if n > 0 {
 			c.consumed += n
+			c.tape.head += n - len(message.TrimLeading(b[:n]))
 			if head, _ = message.Parse(b[:n]); head.StatusCode == 0 || head.Proto == "HTTP/0.9" {
-				line, _, _ := strings.Cut(strings.TrimLeft(string(b[:n]), "\r\n"), "\n")
-				_, status, _ := strings.Cut(line, " ")
+				_, status, _ := strings.Cut(string(message.StatusLine(b[:n])), " ")
 				return head, &StatusError{strings.TrimSpace(status)}
 			}
 			return head, nil
@@ -174,7 +174,7 @@ func (b *body1) Read(p []byte) (n int, err error) {
 			c.consumed += read
 			switch broken, first := b.chunks.Malformed(); {
 			case broken && first:
-				b.framing.Last = true // the end of the connection is that of the body
+				b.framing.Last = true // the body ends when the connection closes
 			case broken:
 				b.end(errChunks)
 			}

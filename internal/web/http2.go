@@ -29,8 +29,8 @@ func (t *Transport) newHTTP2() *http.Transport {
 		},
 		Protocols:              protocols,
 		DisableCompression:     true,
-		MaxResponseHeaderBytes: int64(t.maxHeader()),
-		IdleConnTimeout:        t.idleTimeout(),
+		MaxResponseHeaderBytes: maxHeader,
+		IdleConnTimeout:        idleTimeout,
 		HTTP2: &http.HTTP2Config{
 			StrictMaxConcurrentRequests:   true,
 			MaxReceiveBufferPerStream:     streamBuffer,
@@ -73,12 +73,17 @@ func refusal(err error) (unprocessed, http1 bool) {
 	}
 	text, _, _ := strings.Cut(err.Error(), ", debug=")
 	http1 = strings.Contains(text, "GOAWAY") && strings.HasSuffix(text, "HTTP_1_1_REQUIRED")
-	excluded := strings.HasPrefix(text, "http2: Transport received ") && strings.Contains(text, "GOAWAY")
+	// A server that says ENHANCE_YOUR_CALM must not get the request again at once.
+	excluded := strings.HasPrefix(text, "http2: Transport received ") && strings.Contains(text, "GOAWAY") && !strings.HasSuffix(text, "ENHANCE_YOUR_CALM")
 	return http1 || excluded || text == "http2: client conn not usable", http1
 }
 
-// send2 sends a request over HTTP/2. If it fails, unprocessed reports whether the server has not
-// processed the request, as it says, or probably, because it has closed a reused connection.
+// connectionFields must not occur over HTTP/2 (RFC 9113, section 8.2.2). They would change the meaning
+// of the body, which HTTP/2 frames itself.
+var connectionFields = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"}
+
+// send2 sends a request over HTTP/2. If it fails, unprocessed reports whether the server did not
+// process the request: it says so, or it closed a reused connection.
 func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unprocessed bool, err error) {
 	if err := x.tape.request(req, false); err != nil {
 		c.t.release2(c, true)
@@ -98,6 +103,9 @@ func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unpro
 		resp.Body.Close()
 		c.t.release2(c, false)
 		return nil, false, err
+	}
+	for _, name := range connectionFields {
+		delete(resp.Header, name)
 	}
 	x.tape.http2(resp)
 	x.tape.expect(resp.ContentLength)

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -47,9 +46,6 @@ type host struct {
 	users int     // number of connections that are in use or being opened
 	http1 bool    // the server requires HTTP/1.1
 }
-
-func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
-func (t *Transport) idleTimeout() time.Duration { return cmp.Or(t.IdleTimeout, DefaultIdleTimeout) }
 
 // get returns a connection for a request: a new one if none is open or the request was sent before.
 func (t *Transport) get(x *exchange, req *http.Request) (*conn, error) {
@@ -179,7 +175,7 @@ func (t *Transport) putIdle(c *conn) {
 	}
 	c.silent = make(chan bool, 1)
 	c.SetDeadline(time.Time{})
-	c.SetReadDeadline(time.Now().Add(t.idleTimeout()))
+	c.SetReadDeadline(time.Now().Add(idleTimeout))
 	h.idle = append(h.idle, c)
 	c.place = t.idle.PushBack(c)
 	c.users--

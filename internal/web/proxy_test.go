@@ -336,13 +336,13 @@ func TestProxyWithTLS(t *testing.T) {
 // The response to CONNECT is bounded, and nothing may follow it.
 func TestConnectResponses(t *testing.T) {
 	for name, c := range map[string]struct{ response, want string }{
-		"too much":        {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxProxyHeader), "unexpected EOF"},
-		"too early":       {"HTTP/1.1 200 OK\r\n\r\nwords", "before the server"},
+		"too much":        {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxProxyHeader), "too long"},
+		"too early":       {"HTTP/1.1 200 OK\r\n\r\nwords", "before the tunnel"},
 		"no":              {"HTTP/1.1 403 No\r\n\r\n", "status 403"},
 		"a password":      {"HTTP/1.1 407 No\r\n\r\n", "user name and password"},
 		"garbage":         {"\x00\x01\r\n\r\n", "status line"},
-		"nothing":         {"", "EOF"},
-		"endless interim": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "unexpected EOF"},
+		"nothing":         {"", "without a response"},
+		"endless interim": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "too long"},
 	} {
 		w := pipes(func(_ int, c2 net.Conn) {
 			readRequest(bufio.NewReader(c2))

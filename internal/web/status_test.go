@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,8 +76,15 @@ func newRawHTTP2(t testing.TB) rawHTTP2 {
 
 // get requests a page from a server that answers with these bytes.
 func (r rawHTTP2) get(t testing.TB, answer []byte, tape *Tape) (status int, body string, err error) {
-	w := &Transport{
-		TLS: r.client, ConnectTimeout: 10 * time.Second, Timeout: 10 * time.Second, MaxHeader: 16 << 10,
+	w := r.transport(answer)
+	defer w.CloseIdleConnections()
+	return get(t, w, "https://example.com/", tape)
+}
+
+// transport returns a transport to a server that answers with these bytes.
+func (r rawHTTP2) transport(answer []byte) *Transport {
+	return &Transport{
+		TLS: r.client, ConnectTimeout: 10 * time.Second, Timeout: 10 * time.Second,
 		Resolver: names{"example.com": {"192.0.2.1"}},
 		connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
 			client, server := net.Pipe()
@@ -108,20 +117,44 @@ func (r rawHTTP2) get(t testing.TB, answer []byte, tape *Tape) (status int, body
 			return client, nil
 		},
 	}
-	defer w.CloseIdleConnections()
-	return get(t, w, "https://example.com/", tape)
 }
 
-// response2 returns a response over HTTP/2 to the first request.
-func response2(status, body string) []byte {
+// response2 returns a response over HTTP/2 to the first request. fields are names and values.
+func response2(status, body string, fields ...string) []byte {
 	var head, b bytes.Buffer
 	e := hpack.NewEncoder(&head)
 	e.WriteField(hpack.HeaderField{Name: ":status", Value: status})
 	e.WriteField(hpack.HeaderField{Name: "content-type", Value: "text/html"})
+	for f := range slices.Chunk(fields, 2) {
+		e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
+	}
 	f := http2.NewFramer(&b, nil)
 	f.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndHeaders: true})
 	f.WriteData(1, true, []byte(body))
 	return b.Bytes()
+}
+
+// HTTP/2 frames a body itself, so that fields of HTTP/1.1 have no meaning.
+func TestConnectionFieldsOfHTTP2AreIgnored(t *testing.T) {
+	const body = "3\r\nthe\r\n0\r\n\r\n"
+	tape := new(Tape)
+	w := newRawHTTP2(t).transport(response2("200", body, "transfer-encoding", "chunked", "connection", "close"))
+	defer w.CloseIdleConnections()
+	resp, err := w.RoundTrip(request(t.Context(), t, "https://example.com/", tape))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || string(got) != body || string(tape.Body) != body {
+		t.Errorf("%q, %v, on the tape %q", got, err, tape.Body)
+	}
+	if want := (http.Header{"Content-Type": {"text/html"}}); !maps.EqualFunc(resp.Header, want, slices.Equal[[]string]) {
+		t.Errorf("%v, want %v", resp.Header, want)
+	}
+	if want := "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n"; string(tape.Head) != want {
+		t.Errorf("%q, want %q", tape.Head, want)
+	}
 }
 
 // FuzzHTTP2 checks that any frames of a server end in a response that is recorded as valid
@@ -147,7 +180,7 @@ func FuzzHTTP2(f *testing.F) {
 		if status < 200 || status > 999 {
 			t.Fatalf("status %d", status)
 		}
-		if len(tape.Head) > 16<<10+64 || len(tape.Body) > limit {
+		if len(tape.Head) > maxHeader+64 || len(tape.Body) > limit {
 			t.Fatalf("a head of %d bytes, a body of %d", len(tape.Head), len(tape.Body))
 		}
 		resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(tape.Head)), &http.Request{Method: http.MethodHead})

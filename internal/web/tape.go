@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -149,16 +150,7 @@ func (t *Tape) http2(resp *http.Response) {
 	b = append(b, ' ')
 	b = append(b, http.StatusText(resp.StatusCode)...)
 	b = append(b, "\r\n"...)
-	names := make([]string, 0, len(resp.Header))
-	for name := range resp.Header {
-		switch name {
-		case "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade":
-		default:
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(resp.Header)) {
 		lower := strings.ToLower(name)
 		for _, v := range resp.Header[name] {
 			b = append(b, lower...)

@@ -175,7 +175,7 @@ func TestRequestsThatAServerHasNotProcessedAreSentAgain(t *testing.T) {
 	}{
 		"the first stream is refused":         {[]reply{refuse, ok2}, "1/1 2/1", "h2"},
 		"refused twice":                       {[]reply{refuse, refuse, ok2}, "1/1 2/1 3/1", "h2"},
-		"refused always":                      {[]reply{refuse}, "1/1 2/1 3/1 4/1", "REFUSED_STREAM of 4 connections"},
+		"refused always":                      {[]reply{refuse}, "1/1 2/1 3/1", "REFUSED_STREAM of 3 connections"},
 		"refused on a reused connection":      {[]reply{ok2, refuse, ok2}, "1/1 1/3 2/1", "h2 h2"},
 		"refused twice after a reused one":    {[]reply{ok2, refuse, refuse, ok2}, "1/1 1/3 2/1 3/1", "h2 h2"},
 		"refused, then the connection closed": {[]reply{thenClose(refuse), ok2}, "1/1 2/1", "h2"},
@@ -186,7 +186,9 @@ func TestRequestsThatAServerHasNotProcessedAreSentAgain(t *testing.T) {
 		"GOAWAY excludes a later request":           {[]reply{ok2, goAway(1, http2.ErrCodeNo), ok2}, "1/1 1/3 2/1", "h2 h2"},
 		"GOAWAY with an error excludes a later one": {[]reply{ok2, goAway(1, http2.ErrCodeInternal), ok2}, "1/1 1/3 2/1", "h2 h2"},
 		"GOAWAY on a connection that stays open":    {[]reply{thenGoAway, ok2}, "1/1 2/1", "h2 h2"},
-		"GOAWAY always":                             {[]reply{goAway(0, http2.ErrCodeInternal)}, "1/1 2/1 3/1 4/1", "INTERNAL_ERROR of 4 connections"},
+		"GOAWAY always":                             {[]reply{goAway(0, http2.ErrCodeInternal)}, "1/1 2/1 3/1", "INTERNAL_ERROR of 3 connections"},
+
+		"the server asks for calm": {[]reply{goAway(0, http2.ErrCodeEnhanceYourCalm), ok2}, "1/1", "ENHANCE_YOUR_CALM"},
 
 		"perhaps processed: GOAWAY includes it":    {[]reply{thenClose(goAway(1, http2.ErrCodeInternal)), ok2}, "1/1", "INTERNAL_ERROR"},
 		"perhaps processed: reset":                 {[]reply{resetWith(http2.ErrCodeCancel), ok2}, "1/1", "CANCEL"},
@@ -200,7 +202,7 @@ func TestRequestsThatAServerHasNotProcessedAreSentAgain(t *testing.T) {
 		"HTTP/1.1 is required by GOAWAY that has it":  {[]reply{thenClose(goAway(1, required))}, "1/1 2/http/1.1", "http/1.1"},
 		"HTTP/1.1 is required by GOAWAY, later":       {[]reply{ok2, goAway(1, required), goAway(0, required)}, "1/1 1/3 2/1 3/http/1.1", "h2 http/1.1"},
 		"HTTP/1.1 is required after it was refused":   {[]reply{refuse, resetWith(required)}, "1/1 2/1 3/http/1.1", "http/1.1"},
-		"refused and required on a reused connection": {[]reply{ok2, refuse, refuse, resetWith(required)}, "1/1 1/3 2/1 3/1 4/http/1.1", "h2 http/1.1"},
+		"refused and required on a reused connection": {[]reply{ok2, refuse, resetWith(required)}, "1/1 1/3 2/1 3/http/1.1", "h2 http/1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := unwillingServer(t, c.replies...)

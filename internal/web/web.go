@@ -31,20 +31,18 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 )
 
-// The defaults of a [Transport].
 const (
-	DefaultMaxHeader   = 256 << 10
-	DefaultIdleTimeout = 90 * time.Second
+	maxHeader   = 256 << 10        // bytes of a response header, interim responses included
+	idleTimeout = 90 * time.Second // an idle connection is closed after this time
 )
 
 // maxSent is how often a request is sent at most, each time on another connection.
-const maxSent = 4
+const maxSent = 3
 
 // A Transport sends requests. Its fields must not change after the first request. The
 // zero value connects to any address and has no timeouts.
@@ -88,15 +86,9 @@ type Transport struct {
 	// the end of the body. 0 means no limit.
 	ConnectTimeout, HeaderTimeout, Timeout time.Duration
 
-	// MaxHeader limits the response header in bytes, interim responses included;
-	// 0 means [DefaultMaxHeader].
-	MaxHeader int
-
 	// MaxIdle limits the number of idle connections, MaxIdlePerHost the number of
-	// idle connections to one host; 0 means 1. Connections that have been idle for
-	// IdleTimeout are closed; 0 means [DefaultIdleTimeout].
+	// idle connections to one host; 0 means 1. Connections that are idle for 90 s are closed.
 	MaxIdle, MaxIdlePerHost int
-	IdleTimeout             time.Duration
 
 	// connect replaces the network in tests.
 	connect func(context.Context, netip.AddrPort) (net.Conn, error)
@@ -155,7 +147,7 @@ func (e *ProxyError) Unwrap() error { return e.Err }
 type StatusError struct{ Status string }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("the answer has the invalid status %.40q", e.Status)
+	return fmt.Sprintf("the response has the invalid status %.40q", e.Status)
 }
 
 // checkStatus checks the status of a response, because net/http accepts any number that it can parse.
@@ -163,7 +155,7 @@ func (e *StatusError) Error() string {
 // treat them like 5xx instead of rejecting the response, and some sites use them (999).
 func checkStatus(resp *http.Response) error {
 	code, _, _ := strings.Cut(resp.Status, " ")
-	if len(code) != 3 || code != strconv.Itoa(resp.StatusCode) || resp.StatusCode < 100 {
+	if len(code) != 3 || resp.StatusCode < 100 {
 		return &StatusError{resp.Status}
 	}
 	return nil
@@ -171,13 +163,13 @@ func checkStatus(resp *http.Response) error {
 
 // Other errors of responses that are missing or incomplete.
 var (
-	ErrHeaderSize = errors.New("the header of the answer is too long")
-	ErrTapeFull   = errors.New("the answer is longer than the limit of its tape")
-	errNoAnswer   = errors.New("the server closed the connection without an answer")
+	ErrHeaderSize = errors.New("the header of the response is too long")
+	ErrTapeFull   = errors.New("the response is longer than the limit of its tape")
+	errNoAnswer   = errors.New("the server closed the connection without a response")
 	errSwitched   = errors.New("the server switched to another protocol without a request")
 	errProxyLogin = errors.New("it requires another user name and password (status 407)")
-	errClosed     = errors.New("the body of the answer was closed")
-	errChunks     = errors.New("a chunk of the answer is malformed")
+	errClosed     = errors.New("the body of the response was closed")
+	errChunks     = errors.New("a chunk of the response is malformed")
 )
 
 func (t *Transport) init() {
@@ -194,7 +186,7 @@ func (t *Transport) init() {
 // HTTP/2 server says so (RFC 9113, section 8.7), or a reused connection fails before any byte of a
 // response is received, because the server may have closed it. If the server requires HTTP/1.1
 // (HTTP_1_1_REQUIRED), RoundTrip uses that, also for later requests to the host, as long as
-// connections to the host are open. It returns the error of the fourth connection.
+// connections to the host are open. It returns the error of the third connection.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.init()
 	parent := req.Context()
@@ -211,7 +203,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case err == nil:
 		return resp, nil
 	case x.unprocessed:
-		err = fmt.Errorf("the server has processed the request on none of %d connections: %w", x.sent, err)
+		err = fmt.Errorf("the server did not process the request on any of %d connections: %w", x.sent, err)
 	}
 	return nil, x.end(err)
 }

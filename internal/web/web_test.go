@@ -107,7 +107,7 @@ func TestTapeHoldsTheBytesOnTheWire(t *testing.T) {
 		"length as list":    {head: "HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\n\r\n", body: "the", after: "more"},
 		"lengths":           {before: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nthee", err: message.ErrLengths},
 		"no HTTP":           {before: "SSH-2.0-OpenSSH_9.6\r\n", err: message.ErrNotHTTP},
-		"empty lines":       {head: "\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", body: "the"},
+		"empty lines":       {before: "\r\n", head: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", body: "the"},
 		"to the end":        {head: "HTTP/1.1 200 OK\r\n\r\n", body: long},
 		"HTTP/1.0":          {head: "HTTP/1.0 200 OK\r\n\r\n", body: "old", protocol: "http/1.0"},
 		"interim responses": {before: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n", head: "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n", body: "no"},
@@ -118,7 +118,7 @@ func TestTapeHoldsTheBytesOnTheWire(t *testing.T) {
 		"a torn header":     {before: "HTTP/1.1 200 OK\r\nConte", err: io.ErrUnexpectedEOF},
 		"another protocol":  {before: "HTTP/1.1 101 Switching Protocols\r\n\r\n", err: errSwitched},
 		"nothing":           {err: errNoAnswer},
-		"a long header":     {before: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", DefaultMaxHeader), err: ErrHeaderSize},
+		"a long header":     {before: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxHeader), err: ErrHeaderSize},
 		"endless interim":   {before: strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 20_000), err: ErrHeaderSize},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 			}
 		}
 		check(3)
-		time.Sleep(DefaultIdleTimeout + time.Second)
+		time.Sleep(idleTimeout + time.Second)
 		check(0)
 	})
 }
