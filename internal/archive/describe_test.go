@@ -38,7 +38,7 @@ func TestVerifyPackage(t *testing.T) {
 		{"listed twice", described(`{"path":"e","hash":"%[1]s"},{"path":"e","hash":"%[1]s"}`, empty), []string{
 			`"e" is not there`, `"e" is listed twice`, `"archive/x.warc.gz" is not listed in datapackage.json`}},
 		{"a digest of an unknown kind", described(`{"path":"archive/x.warc.gz","hash":"crc:1"}`),
-			[]string{`"archive/x.warc.gz": hash "crc:1" is of an algorithm that is not known here`}},
+			[]string{`"archive/x.warc.gz": hash "crc:1" has an algorithm that is not supported`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var files []inner

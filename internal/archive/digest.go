@@ -19,10 +19,11 @@ import (
 
 // A claim is the value of a digest field.
 type claim struct {
-	field string
-	text  string
-	make  func() hash.Hash
-	sum   []byte
+	field     string
+	text      string
+	algorithm string // "md5", "sha1", "sha256" or "sha512"
+	make      func() hash.Hash
+	sum       []byte // nil if the digest is malformed
 }
 
 // parseClaim parses a labelled digest. It accepts all common spellings of the label (sha1,
@@ -30,12 +31,12 @@ type claim struct {
 // its length determines which. A digest without label is a SHA-1. For a malformed digest, parseClaim
 // returns a claim that is always wrong.
 func parseClaim(field, text string) (*claim, error) {
-	c := &claim{field: field, text: text}
 	label, sum, ok := strings.Cut(text, ":")
 	if !ok {
 		label, sum = "sha1", text
 	}
-	switch strings.ToLower(strings.ReplaceAll(label, "-", "")) {
+	c := &claim{field: field, text: text, algorithm: strings.ToLower(strings.ReplaceAll(label, "-", ""))}
+	switch c.algorithm {
 	case "md5":
 		c.make = md5.New
 	case "sha1":
@@ -45,7 +46,7 @@ func parseClaim(field, text string) (*claim, error) {
 	case "sha512":
 		c.make = sha512.New
 	default:
-		return nil, fmt.Errorf("%s %.200q is of an algorithm that is not known here", field, text)
+		return nil, fmt.Errorf("%s %.200q has an algorithm that is not supported", field, text)
 	}
 	sum = strings.TrimRight(strings.TrimSpace(sum), "=")
 	b32, size := base32.StdEncoding.WithPadding(base32.NoPadding), c.make().Size()
@@ -161,12 +162,9 @@ func (c *checker) header(p []byte) []byte {
 		if head.IsInterim() {
 			continue
 		}
-		c.http, c.status = false, head.StatusCode
-		if c.final > n && head.Proto == "HTTP/0.9" {
-			c.status = 0 // only interim responses
-		}
+		c.http, c.status = false, parseHead(c.head[:c.final]).StatusCode
 		if c.payload != nil && message.IsChunked(head.Header) {
-			c.chunks = newPayloadSum(c.payload.make(), head.Header)
+			c.chunks = &payloadSum{c.payload.make(), new(message.Chunks)}
 		}
 		return c.head[c.final:]
 	}

@@ -67,7 +67,10 @@ func (r *Response) ContentType() string {
 }
 
 // Charset returns the charset in the header, in lower case, or "".
-func (r *Response) Charset() string { return message.Charset(r.Header["Content-Type"]...) }
+func (r *Response) Charset() string {
+	_, charset := message.ContentType(r.Header["Content-Type"]...)
+	return charset
+}
 
 // Digest returns the labelled digest of the payload, as [Digest] does.
 func (r *Response) Digest() string {
@@ -116,9 +119,7 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	r := parseHead(block)
 	if r.StatusCode == 0 {
-		line, _, _ := bytes.Cut(block, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		return &Response{Head: r.Head}, fmt.Errorf("%w: %.40q", ErrStatus, line)
+		return &Response{Head: r.Head}, fmt.Errorf("%w: %.40q", ErrStatus, message.StatusLine(block))
 	}
 	if r.HasNoBody() {
 		return r, nil
@@ -248,11 +249,12 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) (_
 }
 
 // errUnknownCoding is the error of a coding that cannot be removed.
-var errUnknownCoding = errors.New("the coding is not known here")
+var errUnknownCoding = errors.New("the coding is not supported")
 
-// refused returns the result of uncode for a body of which nothing could be decoded, because of err. The
-// body has the coding if it begins like it, or if it looks like neither text nor a known
-// format. Other programs store bodies without the coding of the header.
+// refused returns the result of uncode for a body whose decoding failed with err before the first
+// byte. The body has the coding if it begins like it, or if it looks like neither text nor a known
+// format. Otherwise it is returned unchanged, because some programs archive decoded bodies with the
+// original header.
 func refused(coding string, body []byte, err error) ([]byte, bool, error) {
 	isCoded := http.DetectContentType(body) == "application/octet-stream"
 	switch coding {
@@ -276,11 +278,14 @@ func refused(coding string, body []byte, err error) ([]byte, bool, error) {
 // Promised estimates the size of a decoded body: the size at the end of a gzip member, or a
 // guess.
 func Promised(raw []byte, header http.Header) int64 {
-	codings := slices.DeleteFunc(message.Codings(header), func(s string) bool { return s == "chunked" })
-	if len(codings) == 0 {
+	switch codings := message.Codings(header); {
+	case len(codings) == 0:
 		return int64(len(raw))
+	case message.IsChunked(header): // the end of the last member is not the end of raw
+		return promised("chunked", raw)
+	default:
+		return promised(codings[len(codings)-1], raw)
 	}
-	return promised(codings[len(codings)-1], raw)
 }
 
 func promised(coding string, body []byte) int64 {

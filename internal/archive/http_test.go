@@ -321,13 +321,17 @@ func TestPromised(t *testing.T) {
 	}{
 		{"no coding", "", "four", 4},
 		{"gzip", "gzip", gz, int64(len(page))},
+		{"gzip in chunks", "gzip, chunked", gz, 4 * int64(len(gz))},
 		{"a lie", "gzip", gz[:len(gz)-4] + "\xff\xff\xff\xff", 4 * int64(len(gz))},
 		{"short", "gzip", "\x1f\x8b", 8},
 		{"br", "br", "four", 16},
 	} {
 		header := http.Header{}
 		if c.coding != "" {
-			header.Set("Content-Encoding", c.coding)
+			header.Set("Content-Encoding", strings.TrimSuffix(c.coding, ", chunked"))
+		}
+		if strings.HasSuffix(c.coding, "chunked") {
+			header.Set("Transfer-Encoding", "chunked")
 		}
 		if n := Promised([]byte(c.raw), header); n != c.want {
 			t.Errorf("%s: %d, want %d", c.name, n, c.want)

@@ -124,7 +124,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		x, err := openIndex(path, info)
 		if err == nil {
 			if path != beside {
-				markUsed(path, x.file)
+				MarkUsed(path)
 			}
 			return x.backedBy(archive, o), nil
 		}
@@ -138,17 +138,13 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	} else if place == beside {
 		place = "" // there is no cache
 	}
-	var x *Index
-	var writeErr error
-	if place != "" {
-		x, err = buildIndex(archive, place, info, o.Report)
+	if place == "" {
+		return indexInMemory(archive, info, o.Report)
 	}
+	x, err := buildIndex(archive, place, info, o.Report)
 	if full, ok := errors.AsType[*placeError](err); ok {
-		writeErr, err = full.error, nil
-	}
-	if x == nil && err == nil {
 		if x, err = indexInMemory(archive, info, o.Report); err == nil {
-			x.WriteErr = writeErr
+			x.WriteErr = full.error
 			return x, nil
 		}
 	}
@@ -186,9 +182,10 @@ func removeIndex(archive string) {
 // maxUnused is the time for which a file in the cache is kept after its last use.
 const maxUnused = 90 * 24 * time.Hour
 
-// markUsed sets the time of a file in the cache to now, at most once a day.
-func markUsed(path string, info os.FileInfo) {
-	if now := time.Now(); now.Sub(info.ModTime()) > 24*time.Hour {
+// MarkUsed sets the time of a file in the cache to now, at most once a day.
+func MarkUsed(path string) {
+	info, err := os.Stat(path)
+	if now := time.Now(); err == nil && now.Sub(info.ModTime()) > 24*time.Hour {
 		os.Chtimes(path, now, now) // the file only remains for a shorter time if this fails
 	}
 }
@@ -745,12 +742,7 @@ const revisitMIME = "warc/revisit"
 
 // redirect returns the canonical target of a redirect, or "".
 func redirect(url string, r *Response) string {
-	switch r.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-	default:
-		return ""
-	}
-	location := r.Header.Get("Location")
+	location := message.Location(r.StatusCode, r.Header)
 	if location == "" {
 		return ""
 	}

@@ -1,9 +1,8 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/base32"
-	"encoding/hex"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -112,7 +111,7 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 				if named && !c.is(&ref.Capture) {
 					again = &c
 				}
-			case named && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest)):
+			case named && !contradict(c.Digest, ref.Digest):
 				return c, true
 			case sameDigest(c.Digest, ref.Digest) && (same == nil || same.Timestamp > ref.Timestamp):
 				same = &c // prefer the newest capture that is not newer than the revisit
@@ -127,7 +126,7 @@ func (r *Replay) indexedOriginal(ref *referral) (Capture, bool) {
 	}
 	if ref.id != "" {
 		c, ok := r.records().find(r, ref.id)
-		if ok && !c.is(&ref.Capture) && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest)) {
+		if ok && !c.is(&ref.Capture) && !contradict(c.Digest, ref.Digest) {
 			return c, true
 		}
 	}
@@ -149,7 +148,7 @@ func (r *Replay) lastBefore(ref *referral, since string) (Capture, bool) {
 
 // mayHave reports whether a revisit that does not identify its original may have the page of c. A response 304
 // stands for a response 200 (RFC 9110, section 15.4.5). A revisit must identify its own original, so that
-// chains end.
+// chains of revisits terminate.
 func (ref *referral) mayHave(c *Capture) bool {
 	if c.Revisit() {
 		return c.Digest != "" && c.Status != http.StatusNotModified && !c.is(&ref.Capture)
@@ -164,33 +163,27 @@ func (c *Capture) is(d *Capture) bool {
 
 // sameDigest reports whether two digests are known and equal. Their notations may differ.
 func sameDigest(a, b string) bool {
-	return a != "" && b != "" && (a == b || plainDigest(a) == plainDigest(b))
+	if a == b {
+		return a != ""
+	}
+	x, y := digests(a, b)
+	return x != nil && x.algorithm == y.algorithm && bytes.Equal(x.sum, y.sum)
 }
 
-// sameKind reports whether two digests are known and have the same algorithm.
-func sameKind(a, b string) bool {
-	kindA, _, _ := strings.Cut(plainDigest(a), ":")
-	kindB, _, _ := strings.Cut(plainDigest(b), ":")
-	return a != "" && b != "" && kindA == kindB
+// contradict reports whether two digests are known, have the same algorithm, and differ.
+func contradict(a, b string) bool {
+	x, y := digests(a, b)
+	return x != nil && x.algorithm == y.algorithm && !bytes.Equal(x.sum, y.sum)
 }
 
-// plainDigest converts a digest to a canonical notation: label in lower case without hyphen,
-// digest in hexadecimal.
-func plainDigest(s string) string {
-	kind, text, ok := strings.Cut(s, ":")
-	if !ok {
-		kind, text = "sha1", s
+// digests parses two digests. It returns nil if one of them is missing or not supported.
+func digests(a, b string) (x, y *claim) {
+	x, errX := parseClaim("", a)
+	y, errY := parseClaim("", b)
+	if a == "" || b == "" || errX != nil || errY != nil {
+		return nil, nil
 	}
-	kind = strings.ReplaceAll(strings.ToLower(kind), "-", "")
-	size := map[string]int{"md5": 16, "sha1": 20, "sha256": 32, "sha512": 64}[kind]
-	if b, err := hex.DecodeString(text); err == nil && len(b) == size {
-		return kind + ":" + strings.ToLower(text)
-	}
-	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(text), "="))
-	if err == nil && len(b) == size {
-		return kind + ":" + hex.EncodeToString(b)
-	}
-	return kind + ":" + text
+	return x, y
 }
 
 // records finds records by their identifiers. Few archives require it. It is built by reading all

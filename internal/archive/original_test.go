@@ -102,11 +102,11 @@ func TestRevisitHasBodyOfOriginal(t *testing.T) {
 // hexadecimal returns a digest in hexadecimal, as some programs write it.
 func hexadecimal(t *testing.T, digest string) string {
 	t.Helper()
-	s := plainDigest(digest)
-	if b, err := hex.DecodeString(s[len("sha1:"):]); err != nil || len(b) != 20 || !sameDigest(s, digest) {
-		t.Fatal(s, err)
+	c, err := parseClaim("", digest)
+	if err != nil || len(c.sum) != 20 {
+		t.Fatal(digest, err)
 	}
-	return "SHA-1:" + s[len("sha1:"):]
+	return "SHA-1:" + hex.EncodeToString(c.sum)
 }
 
 func TestRevisitOfRevisit(t *testing.T) {

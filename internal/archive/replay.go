@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -528,10 +527,8 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 	found, resp := describeCapture(rec, c.URL, head)
 	if found.Digest == "" && !found.Revisit() {
 		if found.Digest = c.Digest; !cut {
-			h := newPayloadSum(sha1.New(), resp.Header)
-			h.Write(resp.Raw)
-			h.Write(block[len(head):])
-			found.Digest = label(h.Sum(nil))
+			resp.Raw = block[len(head)-len(resp.Raw):]
+			found.Digest = resp.Digest()
 		}
 	}
 	if !cut {
@@ -585,10 +582,7 @@ func (r *Reader) skip(n int64) (*Record, error) {
 		if r.m.format == plain {
 			return nil, &FormatError{r.m.base, errors.New("a file that is not compressed has no members")}
 		}
-		if err := r.enter(); err != nil {
-			return nil, err
-		}
-		if _, err := io.CopyN(io.Discard, r.out, n); err != nil {
+		if err := r.discard(n); err != nil {
 			return nil, noEOF(err)
 		}
 	}
@@ -597,6 +591,15 @@ func (r *Reader) skip(n int64) (*Record, error) {
 		return nil, noEOF(err)
 	}
 	return rec, nil
+}
+
+// discard skips n decompressed bytes of the first member.
+func (r *Reader) discard(n int64) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	_, err := io.CopyN(io.Discard, r.out, n)
+	return err
 }
 
 // newPage returns a page without a response.

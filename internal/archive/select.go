@@ -68,7 +68,7 @@ func (r *Replay) Find(t Trace) (Capture, bool) {
 func (t *Trace) agrees(c *Capture) int {
 	same := sameDigest(c.Digest, t.Digest)
 	switch {
-	case sameKind(c.Digest, t.Digest) && !same:
+	case contradict(c.Digest, t.Digest):
 		return -1
 	case !t.Time.IsZero() && c.Timestamp != t.Time.UTC().Format(timestampLayout):
 		return -1

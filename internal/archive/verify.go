@@ -338,14 +338,13 @@ func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, 
 	if f.check.status >= 200 {
 		return
 	}
-	line, _, _ := bytes.Cut(f.check.head, []byte("\n"))
-	line = bytes.TrimSuffix(line, []byte("\r"))
+	line := message.StatusLine(f.check.head)
 	_, status, _ := bytes.Cut(line, []byte(" "))
 	isSwitch := bytes.HasPrefix(bytes.TrimLeft(status, " "), []byte("101 "))
 	if !isSwitch {
 		f.invalidStatuses++
 	}
-	find(KindStatus, isSwitch, "the response begins with %.40q, which has no status of 200 to 999", line)
+	find(KindStatus, isSwitch, "the response begins with %.40q, whose status is not 200 to 999", line)
 }
 
 // countDigests counts the correct digests of a record.
@@ -472,7 +471,7 @@ func checkFields(rec *Record, fault func(field string, warning bool, format stri
 	switch rec.Version {
 	case "1.0", "1.1", "0.17", "0.18":
 	default:
-		fault("", true, "version %.40q is not known here", rec.Version)
+		fault("", true, "version %.40q is not supported", rec.Version)
 	}
 	kind := rec.Type()
 	if kind == "" {

@@ -113,7 +113,7 @@ func TestVerify(t *testing.T) {
 		{"an address as wget has it", []string{strings.Replace(a, "http://example.com/a", "<http://example.com/a>", 1)},
 			[]string{"0 field?: WARC-Target-URI in angle brackets"}},
 		{"a revisit without profile", []string{strings.Replace(a, "resource", "revisit", 1)}, []string{"0 field?: a revisit without WARC-Profile"}},
-		{"a version of the future", []string{strings.Replace(a, "WARC/1.1", "WARC/2.0", 1)}, []string{`0 field?: version "2.0" is not known here`}},
+		{"a version of the future", []string{strings.Replace(a, "WARC/1.1", "WARC/2.0", 1)}, []string{`0 field?: version "2.0" is not supported`}},
 		{"two lengths", []string{with("a", "Content-Length: 10")}, []string{"0 field?: Content-Length is there 2 times"}},
 		{"a wrong digest of the block", []string{with("a", "WARC-Block-Digest: "+Digest(nil))},
 			[]string{"0 digest: WARC-Block-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
@@ -122,7 +122,7 @@ func TestVerify(t *testing.T) {
 		{"a digest of the payload that may be of what was cut off", []string{with("a", "WARC-Truncated: length", "WARC-Payload-Digest: "+Digest(nil))},
 			[]string{"0 digest?: WARC-Payload-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
 		{"a digest of an unknown kind", []string{with("a", "WARC-Block-Digest: crc32:1")},
-			[]string{`0 digest?: WARC-Block-Digest "crc32:1" is of an algorithm that is not known here`}},
+			[]string{`0 digest?: WARC-Block-Digest "crc32:1" has an algorithm that is not supported`}},
 		{"the digest of a revisit's payload, which is elsewhere",
 			[]string{strings.Replace(with("a", "WARC-Payload-Digest: "+Digest(nil), "WARC-Profile: p"), "resource", "revisit", 1)}, nil},
 		{"an identifier twice", []string{a + a}, []string{fmt.Sprintf("%d duplicate: there was a record with this identifier before", len(a))}},
@@ -204,7 +204,7 @@ func TestInvalidStatusesAreFaults(t *testing.T) {
 	}
 	for _, kind := range []string{"response", "revisit"} {
 		for _, line := range invalidStatusLines {
-			want := []string{fmt.Sprintf("0 status: the response begins with %.40q, which has no status of 200 to 999", line)}
+			want := []string{fmt.Sprintf("0 status: the response begins with %.40q, whose status is not 200 to 999", line)}
 			if diff := cmp.Diff(want, findings(t, httpRecord(kind, line+"\r\nA: b\r\n\r\n"))); diff != "" {
 				t.Errorf("%s %q: %s", kind, line, diff)
 			}

@@ -158,11 +158,10 @@ func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	if err != nil {
 		return err
 	}
-	if r.m.format == plain {
-	} else if err := r.enter(); err != nil {
-		return err
-	} else if _, err := io.CopyN(io.Discard, r.out, rec.Skip); err != nil {
-		return err
+	if r.m.format != plain {
+		if err := r.discard(rec.Skip); err != nil {
+			return err
+		}
 	}
 	if err := r.blank(); err != nil {
 		return err

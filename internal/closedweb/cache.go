@@ -85,14 +85,15 @@ func cachePath(first, cacheDir string) string {
 	return filepath.Join(cacheDir, hex.EncodeToString(sum[:8])+"-"+filepath.Base(first)+".graph")
 }
 
-// cached loads the web from the cache at path. If it is not there, cached calls read and saves the result, if the
-// file can be written. If several processes do this at
-// the same time, one of them calls read, and the others wait for it.
+// cached loads the web from the cache at path. If it is not there, cached calls read and saves the
+// result, if the file can be written. If several processes do this at the same time, one of them calls
+// read, and the others wait for it.
 func cached(path string, want cacheHeader, read func() (*archiveWeb, error)) (*archiveWeb, error) {
 	if path == "" {
 		return read()
 	}
 	if a, err := loadCache(path, &want); err == nil {
+		archive.MarkUsed(path)
 		return a, nil
 	}
 	if unlock, err := lockFile(path + ".lock"); err == nil {

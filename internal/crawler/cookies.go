@@ -13,17 +13,17 @@ import (
 	"spoor/internal/weburl"
 )
 
-// Limits of the cookies that servers set: RFC 6265, section 6.1, asks for as many and as long ones of one domain,
-// and servers commonly refuse longer fields.
+// Limits of the cookies that servers set. RFC 6265, section 6.1, requires at least 50 cookies of 4096
+// bytes for each domain. Many servers reject longer Cookie fields.
 const (
 	maxCookies     = 50      // of one response
 	maxCookie      = 4 << 10 // bytes of a Set-Cookie field
 	maxCookieField = 8 << 10 // bytes of the Cookie field of a request
 )
 
-// A chain holds the cookies that were set and sent in one chain of redirects. They are sent back by the rules
-// of RFC 6265 (domain, path, Secure, expiry, public suffixes), and forgotten when the chain ends. Without
-// them, a site that sets a cookie and redirects to itself is a loop.
+// A chain holds the cookies that were set and sent in one chain of redirects. They are sent back by the
+// rules of RFC 6265 (domain, path, Secure, expiry, public suffixes), and discarded when the chain ends.
+// Without them, a site that sets a cookie and redirects to itself is a loop.
 type chain struct {
 	jar  *cookiejar.Jar    // nil until a cookie is set
 	sent map[string]string // Cookie field of the last request, by address
@@ -42,7 +42,7 @@ func (c *chain) keep(u weburl.URL, header http.Header) {
 		return
 	}
 	if c.jar == nil {
-		c.jar, _ = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
+		c.jar = newJar()
 	}
 	c.jar.SetCookies(cookieURL(u), cookies)
 }
@@ -66,8 +66,15 @@ func (c *chain) cookies(u weburl.URL) string {
 	return field
 }
 
-// parseCookie parses a Set-Cookie field as RFC 6265, section 5.2, requires of user agents. net/http refuses names and
-// values that browsers accept, and puts some in quotes. It returns nil for a field that must be ignored.
+// newJar returns a jar without cookies.
+func newJar() *cookiejar.Jar {
+	jar, _ := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}) // never fails
+	return jar
+}
+
+// parseCookie parses a Set-Cookie field as RFC 6265, section 5.2, requires of user agents. net/http
+// refuses names and values that browsers accept, and puts some in quotes. parseCookie returns nil for a
+// field that must be ignored.
 func parseCookie(field string) *http.Cookie {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -76,16 +83,13 @@ func parseCookie(field string) *http.Cookie {
 	if !ok || name == "" || len(field) > maxCookie || strings.ContainsFunc(pair, isControl) {
 		return nil
 	}
-	k, err := http.ParseSetCookie("name=value;" + attributes)
-	if err != nil {
-		k = new(http.Cookie)
-	}
+	k, _ := http.ParseSetCookie("name=value;" + attributes) // fails only without a valid name and value
 	k.Name, k.Value = name, value
 	return k
 }
 
-// check returns an error if url must not be requested after hops, because that closes a loop, or there are
-// too many hops. A second request with other cookies than the first closes no loop.
+// check returns an error if url must not be requested after hops, because it repeats an earlier request,
+// or because there are too many hops. A request with other cookies than the first repeats nothing.
 func (c *chain) check(hops []archive.Hop, url, cookies string) error {
 	const maxShown = maxDetail / (maxRedirects + 2) // bytes of each address
 	for i, h := range hops {

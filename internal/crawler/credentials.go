@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
-	"golang.org/x/net/publicsuffix"
 
 	"spoor/internal/weburl"
 )
@@ -72,11 +71,7 @@ func (c *Credentials) ReadFields(r io.Reader) error {
 // expiry in seconds since 1970 (0: none), name and value. Cookies that have expired at now are left out.
 func (c *Credentials) ReadCookies(r io.Reader, now time.Time) error {
 	if c.jar == nil {
-		jar, err := cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List})
-		if err != nil {
-			return err
-		}
-		c.jar = jar
+		c.jar = newJar()
 	}
 	return eachLine(r, func(line string) error {
 		f := strings.Split(strings.TrimPrefix(line, "#HttpOnly_"), "\t")
@@ -123,21 +118,25 @@ func eachLine(r io.Reader, f func(line string) error) error {
 	return in.Err()
 }
 
-// add adds to a request the fields and cookies for its address, and returns the names of the fields. Cookies are
-// added to those that servers have set in this chain of redirects, which replace cookies of the same name.
+// add adds to a request the fields and cookies for its address, and returns the names of the fields
+// that are secret. Cookies are added to those that servers have set in this chain of redirects. These
+// replace cookies of the same name, and may renew a secret session.
 func (c *Credentials) add(req *http.Request) (names []string) {
 	if c == nil {
 		return nil
 	}
 	address, chained := requestURL(req), req.Header.Get("Cookie")
+	secret := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	set := func(name, value string) {
 		if name == "Cookie" && req.Header.Get(name) != "" {
 			value = req.Header.Get(name) + "; " + value
 		}
 		req.Header.Set(name, value)
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+		secret(name)
 	}
 	for _, f := range c.fields {
 		if f.place == "" || below(address, f.place) {
@@ -148,7 +147,9 @@ func (c *Credentials) add(req *http.Request) (names []string) {
 		return names
 	}
 	for _, k := range c.jar.Cookies(req.URL) {
-		if !strings.HasPrefix(chained, k.Name+"=") && !strings.Contains(chained, "; "+k.Name+"=") {
+		if strings.HasPrefix(chained, k.Name+"=") || strings.Contains(chained, "; "+k.Name+"=") {
+			secret("Cookie")
+		} else {
 			set("Cookie", k.Name+"="+k.Value)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/message"
 	"spoor/internal/pace"
 	"spoor/internal/polite"
 	"spoor/internal/robots"
@@ -98,32 +99,34 @@ func newFetcher(o *Options, archives *archive.Replay, warc *archive.Writer) *fet
 	return f
 }
 
-// forSitemaps returns a fetcher that shares everything with f, but accepts all media types,
-// and bodies of the maximum size of a sitemap instead of MaxBody.
+// forSitemaps returns a fetcher that accepts all media types, and bodies of the maximum size of a
+// sitemap instead of MaxBody.
 func (f *fetcher) forSitemaps() *fetcher {
-	o := *f.Options
-	o.MIME = nil
-	g := *f
-	g.Options, g.maxSize = &o, sitemap.MaxSize
-	return &g
+	g := f.forAnyType()
+	g.maxSize = sitemap.MaxSize
+	return g
 }
 
 // forRobots returns a fetcher for robots.txt, which is stored even if the response says noarchive.
 func (f *fetcher) forRobots() *fetcher {
-	o := *f.Options
-	o.MIME, o.NoArchive = nil, false
-	g := *f
-	g.Options, g.maxSize = &o, robots.MaxSize+1
-	return &g
+	g := f.forAnyType()
+	g.NoArchive, g.maxSize = false, robots.MaxSize+1
+	return g
 }
 
-// forResources returns a fetcher for the resources that pages load. It accepts all media types
-// and makes no pauses.
+// forResources returns a fetcher for the resources that pages load. It makes no pauses.
 func (f *fetcher) forResources() *fetcher {
+	g := f.forAnyType()
+	g.transport = f
+	return g
+}
+
+// forAnyType returns a fetcher that shares everything with f, but accepts all media types.
+func (f *fetcher) forAnyType() *fetcher {
 	o := *f.Options
 	o.MIME = nil
 	g := *f
-	g.Options, g.transport = &o, f
+	g.Options = &o
 	return &g
 }
 
@@ -204,7 +207,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			return noRelease, nil
 		}
 		took += r.took
-		if location := polite.Redirect(&r.response); location != "" {
+		if location := message.Location(r.response.StatusCode, r.response.Header); location != "" {
 			r.release()
 			c.keep(u, r.response.Header)
 			hops = append(hops, archive.Hop{URL: u.String(), StatusCode: r.response.StatusCode})

@@ -151,7 +151,7 @@ func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep fu
 	rec.ContentType = p.ContentType()
 	rec.Charset = p.Charset()
 	rec.Truncated = p.Truncated
-	if err != nil && int64(max(len(p.Body), len(p.Raw))) < limit {
+	if err != nil && (!errors.Is(err, archive.ErrTooLarge) || int64(max(len(p.Body), len(p.Raw))) < limit) {
 		fail(rec, classify(context.Background(), err), err)
 		return
 	}

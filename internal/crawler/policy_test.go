@@ -116,7 +116,7 @@ func TestInvalidStatusesAreHTTPErrorsLiveAndReplayed(t *testing.T) {
 	dir := t.TempDir()
 	recs, _ := fetch(t, s.URL+"/badstatus\n"+s.URL+"/page\n", loopback, warcTo(filepath.Join(dir, "w")))
 	live := recs[s.URL+"/badstatus"]
-	if live.Error != "http" || live.StatusCode != 0 || live.ErrorDetail != `the answer has the invalid status "+20 Odd"` {
+	if live.Error != "http" || live.StatusCode != 0 || live.ErrorDetail != `the response has the invalid status "+20 Odd"` {
 		t.Errorf("live: %d %s %q", live.StatusCode, live.Error, live.ErrorDetail)
 	}
 	if raw := unpack(t, filepath.Join(dir, recs[s.URL+"/page"].WARCFilename)); strings.Contains(raw, "+20") {

@@ -66,7 +66,7 @@ func (f *fetcher) request(req *http.Request, address string, m archive.Metadata)
 	r := &response{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, release: s.release}
 	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
 	media := message.MediaType(resp.Header["Content-Type"]...)
-	r.refused = !unchanged && polite.Redirect(resp) == "" && !accepts(f.MIME, media)
+	r.refused = !unchanged && message.Location(resp.StatusCode, resp.Header) == "" && !accepts(f.MIME, media)
 	truncated := ""
 	if !r.refused {
 		truncated, err = drain(ctx, resp.Body, limit, s)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ErrLengths is returned for a response with several different lengths. A response whose end cannot be
-// known may hide another one.
+// ErrLengths is returned for conflicting values of Content-Length. If the end of a response is
+// ambiguous, another response may be hidden in it.
 var ErrLengths = errors.New("the values of Content-Length contradict each other")
 
 // A Framing is how the end of the body of a response to GET is found (RFC 9112, section 6.3).
@@ -21,8 +21,9 @@ type Framing struct {
 
 // Framing returns the framing of the response, or [ErrLengths].
 //
-// Content-Length counts only without a transfer coding. A connection is not used again after a
-// Transfer-Encoding other than chunked in HTTP/1.1, or one beside Content-Length.
+// Content-Length counts only without a transfer coding, but conflicting values are an error even beside
+// one, as in net/http. A connection is not used again after a Transfer-Encoding other than chunked in
+// HTTP/1.1, or one beside Content-Length.
 func (h *Head) Framing() (f Framing, err error) {
 	f.Last = h.closes()
 	if h.HasNoBody() {

@@ -1,9 +1,9 @@
 // Package message reads HTTP/1 responses: the head, the framing of the body, and the media type.
 //
-// Live responses and archived ones are read by the same functions, so a page that was archived
-// is the page that was fetched. They are as lenient as browsers, curl and wget are, where RFC 9110, RFC
-// 9112 and the Fetch Standard permit it: a malformed header line costs this line, not the page. What
-// is ambiguous, such as two different lengths, stays an error.
+// Live responses and archived ones are read by the same functions, so an archived page equals the
+// fetched one. They are as lenient as browsers, curl and wget, where RFC 9110, RFC 9112 and the Fetch
+// Standard permit it: a malformed header line is skipped, not the page. What is ambiguous, such as two
+// different lengths, is an error.
 package message
 
 import (
@@ -21,7 +21,7 @@ const MaxHead = 1 << 20
 const maxLeading = 4
 
 // ErrNotHTTP is returned for a response that does not begin with a status line.
-var ErrNotHTTP = errors.New("the answer does not begin with an HTTP status line")
+var ErrNotHTTP = errors.New("the response does not begin with an HTTP status line")
 
 // A Head is the status line and the header of a response.
 type Head struct {
@@ -40,10 +40,19 @@ func (h *Head) IsInterim() bool {
 	return h.StatusCode >= 100 && h.StatusCode < 200 && h.StatusCode != http.StatusSwitchingProtocols
 }
 
+// Location returns the Location field of a redirect, or "" if the response is not a redirect.
+func Location(status int, header http.Header) string {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return header.Get("Location")
+	}
+	return ""
+}
+
 // Scan returns the length of the head at the start of b, as [Length] does, or [ErrNotHTTP] as soon as b
 // cannot become a response.
 func Scan(b []byte, searched int) (length int, err error) {
-	if !begins(b[leading(b):]) {
+	if !begins(TrimLeading(b)) {
 		return 0, ErrNotHTTP
 	}
 	return Length(b, searched), nil
@@ -52,7 +61,7 @@ func Scan(b []byte, searched int) (length int, err error) {
 // Length returns the length of the head of the message at the start of b, with the empty line after it, or
 // 0 if b ends before that. The first bytes of b that were searched by an earlier call are not searched again.
 func Length(b []byte, searched int) int {
-	for i := max(leading(b), searched-len("\n\r")); i < len(b); {
+	for i := max(len(b)-len(TrimLeading(b)), searched-len("\n\r")); i < len(b); {
 		j := bytes.IndexByte(b[i:], '\n')
 		if j < 0 {
 			break
@@ -68,14 +77,20 @@ func Length(b []byte, searched int) int {
 	return 0
 }
 
-// leading returns the number of bytes before the status line. RFC 9112, section 2.2, recommends to
-// ignore an empty line before a request; some servers send one before a response.
-func leading(b []byte) int {
+// TrimLeading returns b without line breaks before the status line. RFC 9112, section 2.2, recommends
+// to ignore an empty line before a request; some servers send one before a response.
+func TrimLeading(b []byte) []byte {
 	n := 0
 	for n < min(len(b), maxLeading) && (b[n] == '\r' || b[n] == '\n') {
 		n++
 	}
-	return n
+	return b[n:]
+}
+
+// StatusLine returns the first line of a response, without its end.
+func StatusLine(b []byte) []byte {
+	line, _, _ := cutLine(TrimLeading(b))
+	return bytes.TrimRight(line, "\r")
 }
 
 // begins reports whether b begins like a status line, or is too short to know. ICY is the protocol of
@@ -117,7 +132,7 @@ func Final(block []byte) (h Head, body []byte) {
 // head that is torn within a line ends before that line.
 func Parse(b []byte) (h Head, rest []byte) {
 	h = Head{Proto: "HTTP/0.9", StatusCode: http.StatusOK, Header: http.Header{}}
-	line, rest, _ := cutLine(b[leading(b):])
+	line, rest, _ := cutLine(TrimLeading(b))
 	end := bytes.IndexAny(line, " \t")
 	if end < 0 {
 		end = len(line)

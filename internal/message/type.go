@@ -44,12 +44,6 @@ func MediaType(values ...string) string {
 	return media
 }
 
-// Charset returns the charset of [ContentType].
-func Charset(values ...string) string {
-	_, charset := ContentType(values...)
-	return charset
-}
-
 const blanks = " \t\r\n"
 
 // isMediaType reports whether t is a type and a subtype.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/message"
 	"spoor/internal/robots"
 	"spoor/internal/weburl"
 )
@@ -297,7 +298,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 			return e.wrapError(err)
 		}
 		e.answered = true
-		if to := Redirect(resp); to != "" {
+		if to := message.Location(resp.StatusCode, resp.Header); to != "" {
 			resp.Body.Close()
 			if u, err = u.Resolve(to); err != nil {
 				return nil
@@ -333,14 +334,4 @@ func (e *entry) wrapError(err error) error {
 		return err
 	}
 	return fmt.Errorf("redirected to %s: %w", e.from, err)
-}
-
-// Redirect returns the Location of a redirect, or "" if resp is not a redirect.
-func Redirect(resp *http.Response) string {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return resp.Header.Get("Location")
-	}
-	return ""
 }
