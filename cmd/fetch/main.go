@@ -80,17 +80,15 @@
 // # Transport
 //
 // Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. A
-// request that a server says it did not process (RFC 9113, section 8.7) is sent again, up to
-// three times in all, and over HTTP/1.1 if the server requires that. DNS answers are cached
-// for five minutes, and all addresses of a name are tried. Connecting may take
-// -connect-timeout, the TLS handshake as long again, the response header -header-timeout,
-// and everything together -timeout.
+// request that the server did not process (RFC 9113, section 8.7) is sent again up to three
+// times, over HTTP/1.1 if the server requires it. DNS answers are cached for five minutes, and
+// all addresses of a name are tried. Connecting may take -connect-timeout, the TLS handshake as
+// long again, the response header -header-timeout, and everything together -timeout.
 //
-// Cookies that servers set are sent back within one chain of redirects (RFC 6265), and
-// forgotten at its end; so a site that sets a cookie and redirects to itself is read. The WARC
-// file has them as they were received and sent.
-// Certificates are verified; with -insecure an invalid one is reported in error_detail
-// (error stays empty) and in the metadata of the WARC file.
+// Cookies that servers set are sent back within one chain of redirects (RFC 6265) and then
+// deleted, so a site that sets a cookie and redirects to itself is read. The WARC file has them
+// as received and sent. Certificates are verified; with -insecure an invalid one is reported in
+// error_detail (error stays empty) and in the metadata of the WARC file.
 //
 // With -proxy all requests go through a proxy: http or https (which forward http requests, and
 // tunnel https by CONNECT), socks5 or socks5h. A user:password@ in its URL is sent to the proxy,
@@ -184,10 +182,9 @@
 // written in the order in which they were read. Of several captures of an address the
 // newest is used, or with -capture the first, or the nearest to a date (RFC 3339, or 4
 // to 14 digits in UTC: with fewer than 14, all captures in that year, month, day, … are
-// equally near). If several are equally near, the newest is used. A whole page comes before
-// a part of one (status 206, truncated), whatever the dates, and both before a 304 that
-// names no page; a revisit whose original is missing is passed over. The capture is
-// selected anew for each redirect.
+// equally near). If several are equally near, the newest is used. Whatever the dates, whole
+// pages come first, then parts (status 206, truncated), then 304 responses; a revisit without
+// its original is skipped. The capture is selected anew for each redirect.
 //
 // With -archive-first, what the archives do not hold is requested from the web, and
 // stored if -warc is given. This applies to each step of a redirect: an archived page may
@@ -208,10 +205,10 @@
 // body. The digest is the payload digest of the WARC file, computed from the body without
 // its chunks, but with its content coding. A line with a query but no url is passed on.
 //
-// Responses of servers that break the rules are read as browsers do: a malformed header
-// line is skipped, of several types of media the last valid one counts, chunks are removed
-// in HTTP/1.0 too. Lengths that contradict each other, and a body that its content coding
-// refuses, are the error http. What was received is in the WARC file.
+// Invalid responses are read as browsers do: a malformed header line is skipped, chunks are
+// removed in HTTP/1.0 too, and of several Content-Type values the last valid one is used.
+// Conflicting lengths and bodies that cannot be decoded have the error http. The WARC file has
+// the bytes that were received.
 //
 // If the headers exceed 32 KiB in total or 1,000 names, the longest are omitted from the record:
 // error_detail says how many (error stays empty). The WARC file has them.
@@ -232,9 +229,10 @@
 //
 // # Limitations
 //
-// Not supported: keeping cookies beyond a chain of redirects, HTTP/3, and archives that are compressed inside a WACZ, which
-// cannot be read in place. A -state is for one run at a time, others wait for it (-wait). A run
-// that is killed loses the pauses that hosts requested (Retry-After) in the last ten seconds.
+// Not supported: keeping cookies beyond a chain of redirects, HTTP/3, and archives that are
+// compressed inside a WACZ, which cannot be read in place. A -state is for one run at a time,
+// others wait for it (-wait). A run that is killed loses the pauses that hosts requested
+// (Retry-After) in the last ten seconds.
 package main
 
 import (

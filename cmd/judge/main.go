@@ -48,10 +48,8 @@
 //
 // With -archive the links are those that parse finds on each page that fetch -archive
 // returns, with redirects resolved. -capture selects one of several captures. Reading the
-// links takes as long as parsing all pages. They are cached in a file in the directory -cache.
-// The cache is
-// rebuilt if an archive has changed, or if it is damaged. Remove one that comes with the archives of
-// somebody else: what it says is not compared with the archives.
+// links takes as long as parsing all pages. They are cached in a file in -cache, which is
+// rebuilt if an archive has changed or the file is damaged.
 //
 // With -graph the web and, without -labels, the labels come from a file, which may be
 // compressed:

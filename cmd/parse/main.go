@@ -26,9 +26,9 @@
 //	needs_browser true if scripts would make the text, see below
 //	fields        values matched by the selectors, by name
 //
-// The text is what a browser without scripts, frames and style sheets shows, including
-// noscript and noframes elements; scripts, styles, comments and templates are not part of it,
-// except for declarative shadow roots (template shadowrootmode).
+// The text is what a browser without scripts, frames and style sheets shows, including noscript
+// and noframes elements and declarative shadow roots (template shadowrootmode), without
+// scripts, styles, comments and other templates.
 // For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
 // The charset is that of a byte order mark, of the header, of the page's own declaration, or
 // detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declared UTF-8 is
@@ -36,10 +36,10 @@
 // if the page is valid UTF-8.
 //
 // Links are the http and https targets of the elements a, area, frame, iframe and meta refresh,
-// of the Refresh header (as of a meta refresh, also if the page is empty), and of link elements
-// for the same page in other languages (rel=alternate with a hreflang)
-// and for the next or previous page (rel=next, rel=prev). They are resolved against <base> (except
-// for the Refresh header), or the page's URL after redirects, canonicalised and deduplicated, in order of appearance.
+// of the Refresh header (even of an empty page), and of link elements for the same page in
+// other languages (rel=alternate with a hreflang) and for the next or previous page (rel=next,
+// rel=prev). They are canonicalised and deduplicated, in order of appearance. <base> applies to
+// all but the Refresh header; otherwise they are relative to the page's URL after redirects.
 // Queries are encoded in the page's charset, as by browsers.
 //
 //	url           the target
@@ -155,10 +155,11 @@ Out:  the same records in order, without the body and with title, description,
       robots_meta, simhash, charset, needs_browser and fields
 
 Links come from the elements a, area, frame, iframe and meta refresh, from the Refresh
-header (tag meta, no path), and from link elements with rel next, prev, or alternate with
-a hreflang. Links are canonicalised and deduplicated. Each has anchor, context (25 words on each side, a newline in place
-of the anchor), rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With
--within, links that the archives do not have get archived:false.
+header (tag meta, no path), and from link elements with rel next, prev, or alternate
+with a hreflang. Links are canonicalised and deduplicated. Each has anchor, context
+(25 words on each side, a newline in place of the anchor), rel, hreflang, tag and path
+(html/body/div.menu/ul/li/a). With -within, links that the archives do not have get
+archived:false.
 
 Matching the selectors of -select on a page is limited to 2^28 steps, which is some seconds.
 At the limit, the remaining fields are missing: error_detail lists them (error stays empty),
@@ -384,8 +385,8 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 }
 
-// isPage reports whether the record is a page that can be parsed: it has a body, or it is an empty page that a
-// Refresh header leads away from. Records without a body that were parsed before keep what they have.
+// isPage reports whether the record can be parsed: it has a body, or it is an empty page with a
+// Refresh header that was not parsed before.
 func isPage(rec *wire.Record) bool {
 	return rec.Body != "" || rec.BodyBase64 != "" ||
 		rec.ContentLength == 0 && rec.StatusCode != 304 && rec.Simhash == "" && len(rec.Links) == 0 && len(headers(rec, "refresh")) > 0

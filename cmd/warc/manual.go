@@ -24,34 +24,33 @@
 // prefix of a URL, or of its SURT, as in "org,example)/a". A record must match all flags.
 // Offset and file are the arguments of cat.
 //
-// Cat prints the body of a URL without chunks and content coding; for a revisit, the body
-// of its original. Of several captures it takes the newest, or the one selected by
-// -capture, as fetch does: whole pages first, and no revisit whose original is missing. If the argument is a number, it is the offset of a record, as
-// printed by ls, in the one FILE given. -headers also prints the header of the response,
-// -raw the block as it was archived, -record the whole record, decompressed. Bodies are
-// decoded up to 128 MiB. Cat looks URLs up in the indexes of the archives, and writes
-// missing ones to -cache.
+// Cat prints the body of a URL without chunks and content coding; for a revisit, the body of
+// its original. Of several captures it takes the newest, or the one selected by -capture. As in
+// fetch, whole pages come first, and a revisit without its original is skipped. If the argument
+// is a number, it is the offset of a record, as printed by ls, in the one FILE given. -headers
+// also prints the header of the response, -raw the block as it was archived, -record the whole
+// record, decompressed. Bodies are decoded up to 128 MiB. Cat looks URLs up in the indexes of
+// the archives, and writes missing ones to -cache.
 //
-// Index prints the lines of these indexes, sorted over all files, for pywb and other
-// programs. -w writes them beside the archives instead, as FILE.cdxj, unless another program has
-// written such a file; nothing else is written beside archives. All commands use an index that
-// is there, if the size and time of the archive and a checksum agree with it. What it says of a page is
-// compared with the archive whenever the page is read, but a page that it lacks is not found. So
-// remove the files .cdxj and .graph that come with the archives of somebody else, or run verify.
+// Index prints the lines of these indexes, sorted over all files, for pywb and other programs.
+// -w writes them beside the archives instead, as FILE.cdxj, but never replaces another
+// program's file. Nothing else is written beside archives. All commands use an index that is
+// there, if the size and time of the archive and a checksum agree with it. What it says of a
+// page is compared with the archive whenever the page is read, but a page that it lacks is not
+// found. So remove the .cdxj files that come with the archives of somebody else, or run verify.
 //
-// Verify prints file, offset, kind and description of each finding; with -json an object.
-// It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64
-// or hexadecimal; the payload with or without chunks), lengths, the end of each record,
-// that each record is complete and alone in its gzip member or zstd frame (several of them
-// for one record are a warning), mandatory fields, dates, that record identifiers are unique, and that HTTP responses have a status
-// of 200 to 999. In a WACZ it also checks that the listed files exist and have the listed
-// digests. If an archive has an up-to-date index beside it, FILE.cdxj, verify compares its
-// lines with those of a new index (kind index). Warnings are findings without loss of data,
-// such as a reference to a record that is in none of the files, an unknown digest
-// algorithm, a record in several members or frames, or a date that WARC 1.1 does not
-// allow; they fail only with -strict. The payload digest of a revisit is not checked,
-// since its payload is elsewhere. For each file, verify and repair print the first
-// thousand findings of kind "format" and count the others.
+// Verify prints file, offset, kind and description of each finding; with -json an object. It
+// checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64 or
+// hexadecimal; the payload with or without chunks), lengths, the end of each record, that each
+// record is complete and alone in its gzip member or zstd frame, mandatory fields, dates, that
+// record identifiers are unique, and that HTTP responses have a status of 200 to 999. In a WACZ
+// it also checks that the listed files exist and have the listed digests. If an archive has an
+// up-to-date index beside it, FILE.cdxj, verify compares its lines with those of a new index
+// (kind index). Warnings are findings without loss of data, such as a reference to a record
+// that is in none of the files, an unknown digest algorithm, a record in several members or
+// frames, or a date that WARC 1.1 does not allow; they fail only with -strict. The payload
+// digest of a revisit is not checked, since its payload is elsewhere. For each file, verify and
+// repair print the first thousand findings of kind "format" and count the others.
 //
 // Repair copies complete records byte for byte, cuts off truncated ends, corrects a
 // wrong length if a digest or the next record shows the right one, gives each record its
@@ -69,11 +68,11 @@
 // warc_offset, or else by URL, timestamp and digest, so archives may have been renamed or
 // repacked. Pages that are not found are counted; if none is found, pack fails. -relevant
 // packs only pages with "relevant":true, with their requests, metadata, redirects and
-// originals of revisits. Replayers compare addresses letter by letter: the index and the list
-// have them as archived, and the index also as the links of pages spell them ("/%7Euser/").
-// Responses that are no whole page (status 304, parts of status 206) are not in the index.
-// The same input makes the same bytes; -created sets the creation
-// date, which is otherwise that of the newest capture.
+// originals of revisits. Replayers compare addresses exactly: the index and the list have them
+// as archived, and the index also as page links spell them ("/%7Euser/"). Responses that are
+// not a whole page (status 304, parts of status 206) are not in the index. The same input makes
+// the same bytes; -created sets the creation date, which is otherwise that of the newest
+// capture.
 //
 // # Example
 //
@@ -185,8 +184,8 @@ Out:  the CDXJ lines of all archives, sorted by bytes: SURT, timestamp, JSON;
       nothing with -w
 
 -w writes the index of each archive beside it, as FILE.cdxj, where all commands
-use it; an index that is up to date is kept, and a file of another program is an
-error.
+use it. It keeps an index that is up to date, and fails if another program wrote
+the file.
 
 Parts of an archive that cannot be read are reported and left out, and an archive
 that cannot be opened is reported and skipped. A named pipe or a device in a

@@ -260,8 +260,7 @@ func TestOriginalComparesTheIndexWithTheRecord(t *testing.T) {
 func TestAForgedDigestDoesNotHideTheOriginalOfARevisit(t *testing.T) {
 	body := strings.Repeat("a page of some length. ", 100)
 	first := capture("http://a/1", old, 200, "", body)
-	again := fmt.Sprintf("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/2\r\nWARC-Refers-To-Target-URI: http://a/1\r\nWARC-Refers-To-Date: %s\r\nWARC-Payload-Digest: %s\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
-		newer, old, Digest([]byte(body)))
+	again := revisit("http://a/2", refersURI, "http://a/1", refersDate, old, payloadIs, Digest([]byte(body)))
 	name := archiveOf(t, t.TempDir(), "x.warc", first, again)
 	if page, err := replay(t, name).Fetch("http://a/2"); err != nil || string(page.Body) != body {
 		t.Fatalf("%+v, %v", page, err)

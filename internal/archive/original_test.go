@@ -9,14 +9,9 @@ import (
 	"time"
 )
 
-// revisit returns a revisit record with those fields.
+// revisit returns a revisit record without a block.
 func revisit(url string, fields ...string) string {
-	var s strings.Builder
-	s.WriteString("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:revisit-" + url + ">\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: " + url + "\r\n")
-	for i := 0; i < len(fields); i += 2 {
-		s.WriteString(fields[i] + ": " + fields[i+1] + "\r\n")
-	}
-	return s.String() + "Content-Length: 0\r\n\r\n\r\n\r\n"
+	return record("revisit", url, newer, "", fields...)
 }
 
 const (
@@ -54,7 +49,7 @@ func TestRevisitHasBodyOfOriginal(t *testing.T) {
 		{"by identifier without a digest", revisit("http://b/", refersID, id), "one"},
 		{"by identifier, with another digest", revisit("http://b/", refersID, id, payloadIs, two), ""},
 		{"by an identifier that nobody has", revisit("http://b/", refersID, "<urn:x:none>", payloadIs, one), ""},
-		{"to itself", revisit("http://b/", refersURI, "http://b/", refersDate, newer, refersID, "<urn:x:revisit-http://b/>"), ""},
+		{"to itself", revisit("http://b/", refersURI, "http://b/", refersDate, newer, refersID, "<urn:x:http://b/-"+newer+">"), ""},
 		{"with another digest", revisit("http://b/", refersURI, "http://a/1", refersDate, old, payloadIs, two), ""},
 		{"without anything", revisit("http://b/"), ""},
 	} {

@@ -410,7 +410,7 @@ func TestSelection(t *testing.T) {
 		"one.warc.gz urn:x:http://a/-" + old,
 		"one.warc.gz urn:x:metadata-http://a/-" + old,
 		"one.warc.gz urn:x:http://b/first-" + old,
-		"two.warc.gz urn:x:revisit-http://b/again",
+		"two.warc.gz urn:x:http://b/again-" + newer,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

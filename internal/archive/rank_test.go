@@ -14,22 +14,11 @@ import (
 // later is a date after newer.
 const later = "2022-01-01T00:00:00Z"
 
-// message returns a record of that kind with an HTTP message, and fields of the record.
+// httpRecord returns a record of a response with that head, whose lines end with a newline.
 func httpRecord(kind, url, date, head, body string, fields ...string) string {
 	block := "HTTP/1.1 " + strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body
-	var s strings.Builder
-	fmt.Fprintf(&s, "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s-%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n", kind, url, date, date, url)
-	for i := 0; i < len(fields); i += 2 {
-		s.WriteString(fields[i] + ": " + fields[i+1] + "\r\n")
-	}
-	fmt.Fprintf(&s, "Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
-	return s.String()
+	return record(kind, url, date, block, slices.Concat(fields, []string{"Content-Type", "application/http; msgtype=response"})...)
 }
-
-const (
-	notModifiedProfile = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
-	identicalProfile   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-)
 
 // answer fetches a page, and returns its status and body, or its error.
 func answer(r *Replay, url string) string {
@@ -59,12 +48,15 @@ func TestAWholePageIsPreferredToAPartAndAPartToNothing(t *testing.T) {
 	}{
 		{"a 304", []string{page, httpRecord("response", u, newer, "304 Not Modified", "")}, "200 page"},
 		{"only a 304", []string{httpRecord("response", u, newer, "304 Not Modified", "")}, "304 "},
+		{"only a range", []string{httpRecord("response", u, newer, "206 X\nContent-Range: bytes 0-1/4", "pa")}, "206 pa"},
 		{"a range", []string{page, httpRecord("response", u, newer, "206 Partial Content\nContent-Range: bytes 0-1/4", "pa")}, "200 page"},
 		{"a range from the middle", []string{page, httpRecord("response", u, newer, "206 X\nContent-Range: bytes 2-3/4", "ge")}, "200 page"},
 		{"a range of an unknown length", []string{page, httpRecord("response", u, newer, "206 X\nContent-Range: bytes 0-3/*", "page")}, "200 page"},
 		{"no range", []string{page, httpRecord("response", u, newer, "206 X", "pa")}, "200 page"},
 		{"a range that is the whole", []string{page, httpRecord("response", u, newer, "206 X\ncontent-range: Bytes 0-2/3", "new")}, "206 new"},
 		{"a truncated page", []string{page, httpRecord("response", u, newer, "200 OK", "pa", "WARC-Truncated", "length")}, "200 page"},
+		{"an error and a truncated page", []string{capture(u, old, 503, "", "busy"), httpRecord("response", u, newer, "200 OK", "pa", "WARC-Truncated", "disconnect")}, "200 pa"},
+		{"a redirect and a truncated page", []string{capture(u, old, 302, "http://a/gone", ""), httpRecord("response", u, newer, "200 OK", "pa", "WARC-Truncated", "disconnect")}, "200 pa"},
 		{"the first segment of a page", []string{page, httpRecord("response", u, newer, "200 OK", "pa", "WARC-Segment-Number", "1")}, "200 page"},
 		{"a range and a 304", []string{httpRecord("response", u, old, "206 X\nContent-Range: bytes 0-1/4", "pa"), httpRecord("response", u, newer, "304 Not Modified", "")}, "206 pa"},
 		{"a redirect to itself and a 304", []string{httpRecord("response", u, old, "304 Not Modified", ""), capture(u, newer, 302, u, "")}, "304 "},
@@ -112,7 +104,7 @@ func TestARecordThatIsTornIsAPart(t *testing.T) {
 
 func TestAPageThatWasNotModifiedIsThatBeforeIt(t *testing.T) {
 	const u = "http://a/"
-	profile := []string{"WARC-Profile", notModifiedProfile}
+	profile := []string{"WARC-Profile", serverNotModified}
 	head := "304 Not Modified\nETag: \"x\""
 	confirm := func(fields ...string) string {
 		return httpRecord("revisit", u, newer, head, "", slices.Concat(profile, fields)...)
@@ -122,14 +114,15 @@ func TestAPageThatWasNotModifiedIsThatBeforeIt(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []string
-		want    string // of the revisit
+		want    string // of the revisit, and of its address if that differs
 	}{
 		{"by its address", []string{before, confirm(refersURI, u)}, "200 page"},
 		{"by another address", []string{capture("http://b/", old, 200, "", "other"), before, confirm(refersURI, "http://b/")}, "200 other"},
 		{"by nothing", []string{before, confirm()}, "200 page"},
 		{"by nothing, without a response", []string{before, revisit(u, profile...)}, "200 page"},
+		{"in another case", []string{before, httpRecord("Revisit", u, newer, head, "", profile...)}, "200 page"},
 		{"without a profile", []string{before, httpRecord("revisit", u, newer, head, "")}, "200 page"},
-		{"with another profile", []string{before, httpRecord("revisit", u, newer, head, "", "WARC-Profile", identicalProfile)}, "200 page"},
+		{"with another profile", []string{before, httpRecord("revisit", u, newer, head, "", "WARC-Profile", identicalPayload)}, "200 page"},
 		{"truncated, as Heritrix writes it", []string{before, confirm("WARC-Truncated", "length")}, "200 page"},
 		{"with the digest of nothing", []string{before, capture(u, between, 200, "", ""), confirm(payloadIs, nothing, refersURI, u, refersDate, old)}, "200 page"},
 		{"with the digest of nothing, which another has", []string{capture(u, "2019-01-01T00:00:00Z", 200, "", ""), before, confirm(payloadIs, nothing)}, "200 page"},
@@ -143,15 +136,18 @@ func TestAPageThatWasNotModifiedIsThatBeforeIt(t *testing.T) {
 		{"after a page that is elsewhere", []string{before, capture("http://b/", old, 200, "", "copy"),
 			httpRecord("revisit", u, between, "200 OK", "", payloadIs, Digest([]byte("copy")), refersURI, "http://b/"), confirm()}, "200 copy"},
 		{"of a date that is not there, but a newer one", []string{capture(u, between, 200, "", "page"), confirm(refersDate, old, refersURI, u)}, "200 page"},
-		{"of a date that is not there", []string{before, confirm(refersDate, between, refersURI, u)}, "not archived"},
+		{"of a date that is not there", []string{before, confirm(refersDate, between, refersURI, u)}, "not archived / 200 page"},
+		{"of an address that is not there", []string{before, confirm(refersDate, newer, refersURI, "http://lost/")}, "not archived / 200 page"},
+		{"of an address that is not there, without a page", []string{confirm(refersDate, newer, refersURI, "http://lost/")}, "not archived"},
 		{"of an identifier that is not there", []string{before, confirm(refersID, "<urn:x:none>")}, "200 page"},
-		{"before the only page", []string{capture(u, later, 200, "", "changed"), confirm()}, "not archived"},
-		{"after an error only", []string{capture(u, old, 404, "", "no"), confirm()}, "not archived"},
+		{"before the only page", []string{capture(u, later, 200, "", "changed"), confirm()}, "not archived / 200 changed"},
+		{"without a page", []string{capture("http://b/", old, 200, "", "other"), confirm()}, "not archived"},
+		{"after an error only", []string{capture(u, old, 404, "", "no"), confirm()}, "not archived / 404 no"},
 
-		{"identical by its address", []string{before, httpRecord("revisit", u, newer, "200 OK", "", "WARC-Profile", identicalProfile, refersURI, u)}, "200 page"},
+		{"identical by its address", []string{before, httpRecord("revisit", u, newer, "200 OK", "", "WARC-Profile", identicalPayload, refersURI, u)}, "200 page"},
 		{"identical to an error", []string{capture(u, old, 404, "", "no"), httpRecord("revisit", u, newer, "404 X", "", refersURI, u)}, "404 no"},
-		{"identical by nothing", []string{before, httpRecord("revisit", u, newer, "200 OK", "", "WARC-Profile", identicalProfile)}, "200 page"},
-		{"identical by a digest that nothing has", []string{before, httpRecord("revisit", u, newer, "200 OK", "", refersURI, u, payloadIs, Digest([]byte("other")))}, "not archived"},
+		{"identical by nothing", []string{before, httpRecord("revisit", u, newer, "200 OK", "", "WARC-Profile", identicalPayload)}, "200 page"},
+		{"identical by a digest that nothing has", []string{before, httpRecord("revisit", u, newer, "200 OK", "", refersURI, u, payloadIs, Digest([]byte("other")))}, "not archived / 200 page"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", c.records...))
@@ -164,6 +160,9 @@ func TestAPageThatWasNotModifiedIsThatBeforeIt(t *testing.T) {
 				if got = "not archived"; !errors.Is(err, ErrNotArchived) {
 					got = fmt.Sprint(page.StatusCode, " ", string(page.Body))
 				}
+			}
+			if fetched := answer(r, u); fetched != got {
+				got += " / " + fetched
 			}
 			if got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
@@ -257,7 +256,7 @@ func TestAPackedIndexOmitsCapturesWithoutAPage(t *testing.T) {
 		capture("http://a/x", newer, 200, "", "page"),
 		httpRecord("response", "http://a/x", old, part, "pa"),
 		httpRecord("response", "http://a/x", "2021-06-01T00:00:00Z", nothing, ""),
-		httpRecord("revisit", "http://a/x", later, nothing, "", "WARC-Profile", notModifiedProfile),
+		httpRecord("revisit", "http://a/x", later, nothing, "", "WARC-Profile", serverNotModified),
 		httpRecord("response", "http://www.a/x", old, part, "pa"), // which has the same key
 		httpRecord("response", "http://www.a/x", later, nothing, ""),
 		capture("http://a/X", later, 200, "", "Page"),

@@ -38,13 +38,11 @@ func replay(t testing.TB, paths ...string) *Replay {
 
 // capture returns a response record with that status, location and body.
 func capture(url, date string, status int, location, body string) string {
-	block := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: text/html\r\n", status)
+	head := fmt.Sprintf("%d X\nContent-Type: text/html", status)
 	if location != "" {
-		block += "Location: " + location + "\r\n"
+		head += "\nLocation: " + location
 	}
-	block += "\r\n" + body
-	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s-%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
-		url, date, date, url, len(block), block)
+	return httpRecord("response", url, date, head, body)
 }
 
 const (
@@ -63,8 +61,6 @@ func archiveOf(t testing.TB, dir, name string, records ...string) string {
 }
 
 func TestReplayFetch(t *testing.T) {
-	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/revisited\r\n" +
-		"WARC-Refers-To-Target-URI: http://a/\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: %s\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz",
 		capture("http://a/", old, 200, "", "root"),
 		capture("http://a/moved", old, 301, "/", ""),
@@ -83,8 +79,8 @@ func TestReplayFetch(t *testing.T) {
 		capture("http://a/q?b=1&a=2", old, 200, "", "query"),
 		capture("http://a/%7Eu/ä", old, 200, "", "spelled"),
 		capture("dns:a", old, 200, "", "no page"),
-		fmt.Sprintf(revisit, Digest([]byte("root"))),
-		strings.ReplaceAll(fmt.Sprintf(revisit, Digest([]byte("lost"))), "revisited", "lost"),
+		revisit("http://a/revisited", refersURI, "http://a/", refersDate, old, payloadIs, Digest([]byte("root"))),
+		revisit("http://a/lost", refersURI, "http://a/", refersDate, old, payloadIs, Digest([]byte("lost"))),
 	))
 	for _, c := range []struct {
 		url  string
@@ -586,12 +582,9 @@ func TestMalformedURLIsFault(t *testing.T) {
 func TestSegmentIsTruncated(t *testing.T) {
 	whole := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nthe first part, the second part"
 	at := strings.Index(whole, "the second")
-	segment := func(kind, id, block, more string) string {
-		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, id, old, more, len(block), block)
-	}
 	file := zip(
-		segment("response", "1", whole[:at], "Content-Type: application/http\r\nWARC-Segment-Number: 1\r\nWARC-Payload-Digest: "+Digest([]byte("the first part, the second part"))+"\r\n"),
-		segment("continuation", "2", whole[at:], fmt.Sprintf("WARC-Segment-Number: 2\r\nWARC-Segment-Origin-ID: <urn:x:1>\r\nWARC-Segment-Total-Length: %d\r\n", len(whole))))
+		record("response", "http://a/", old, whole[:at], "Content-Type", "application/http", "WARC-Segment-Number", "1", payloadIs, Digest([]byte("the first part, the second part"))),
+		record("continuation", "http://a/", newer, whole[at:], "WARC-Segment-Number", "2", "WARC-Segment-Origin-ID", "<urn:x:http://a/-"+old+">", "WARC-Segment-Total-Length", fmt.Sprint(len(whole))))
 	dir := t.TempDir()
 	page, err := replay(t, fileOf(t, dir, "x.warc.gz", []byte(file))).Fetch("http://a/")
 	if err != nil || page.Truncated != "length" || string(page.Body) != "the first part, " {
@@ -613,12 +606,11 @@ func TestSegmentIsTruncated(t *testing.T) {
 func TestTruncatedReason(t *testing.T) {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
 	for header, want := range map[string]string{"": "disconnect", "time": "time", "length": "length", "disconnect": "disconnect", "unspecified": "disconnect"} {
-		line := ""
+		fields := []string{"Content-Type", "application/http"}
 		if header != "" {
-			line = "WARC-Truncated: " + header + "\r\n"
+			fields = append(fields, "WARC-Truncated", header)
 		}
-		record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/\r\n%sContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", old, line, len(block), block)
-		page, err := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", record)).Fetch("http://a/")
+		page, err := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", record("response", "http://a/", old, block, fields...))).Fetch("http://a/")
 		if err != nil || page.Truncated != want || string(page.Body) != "hello" {
 			t.Errorf("%q: %+v, %v", header, page, err)
 		}

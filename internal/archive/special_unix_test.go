@@ -23,8 +23,7 @@ func mkfifo(t *testing.T, name string) string {
 func oneArchive(t *testing.T) (dir, name string) {
 	dir = t.TempDir()
 	name = filepath.Join(dir, "a.warc")
-	record := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
-	if err := os.WriteFile(name, []byte(record), 0o666); err != nil {
+	if err := os.WriteFile(name, []byte(record("resource", "http://a/", old, "hello", "Content-Type", "text/html")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return dir, name

@@ -167,8 +167,7 @@ func TestVerifyChunkedPayload(t *testing.T) {
 	const chunkedBody = "5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
 	exchange := func(head, body, digest string) string {
 		block := head + body
-		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:a>\r\nWARC-Date: 2026-11-20T12:00:00Z\r\nWARC-Target-URI: http://example.com/\r\nContent-Type: application/http; msgtype=response\r\nWARC-Block-Digest: %s\r\nWARC-Payload-Digest: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
-			Digest([]byte(block)), digest, len(block), block)
+		return record("response", "http://example.com/", old, block, "Content-Type", "application/http; msgtype=response", "WARC-Block-Digest", Digest([]byte(block)), payloadIs, digest)
 	}
 	const plainHead, chunkedHead = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n"
 	for _, c := range []struct {
@@ -198,27 +197,26 @@ func TestVerifyChunkedPayload(t *testing.T) {
 }
 
 func TestInvalidStatusesAreFaults(t *testing.T) {
-	httpRecord := func(kind, block string) string {
-		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a/\r\nWARC-Profile: x\r\n"+
-			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, len(block), block)
+	exchange := func(kind, block string) string {
+		return record(kind, "http://a/", old, block, "WARC-Profile", "x", "Content-Type", "application/http; msgtype=response")
 	}
 	for _, kind := range []string{"response", "revisit"} {
 		for _, line := range invalidStatusLines {
 			want := []string{fmt.Sprintf("0 status: the response begins with %.40q, whose status is not 200 to 999", line)}
-			if diff := cmp.Diff(want, findings(t, httpRecord(kind, line+"\r\nA: b\r\n\r\n"))); diff != "" {
+			if diff := cmp.Diff(want, findings(t, exchange(kind, line+"\r\nA: b\r\n\r\n"))); diff != "" {
 				t.Errorf("%s %q: %s", kind, line, diff)
 			}
 		}
 		for _, line := range []string{"HTTP/1.1 200 OK", "HTTP/1.0  200 OK", "HTTP/1.1 200", "HTTP/1.1 999 No", "ICY 200 OK", "<p>no header", "HTTP/1.1 404 " + strings.Repeat("long ", 100)} {
-			if got := findings(t, httpRecord(kind, line+"\r\nA: b\r\n\r\n")); got != nil {
+			if got := findings(t, exchange(kind, line+"\r\nA: b\r\n\r\n")); got != nil {
 				t.Errorf("%s %q: %s", kind, line, got)
 			}
 		}
-		if got := findings(t, httpRecord(kind, "HTTP/1.1 101 Switching Protocols\r\n\r\n")); len(got) != 1 || !strings.HasPrefix(got[0], "0 status?: ") {
+		if got := findings(t, exchange(kind, "HTTP/1.1 101 Switching Protocols\r\n\r\n")); len(got) != 1 || !strings.HasPrefix(got[0], "0 status?: ") {
 			t.Errorf("%s 101: %s", kind, got)
 		}
 	}
-	if got := findings(t, httpRecord("request", "HTTP/1.1 -20\r\n\r\n")); got != nil {
+	if got := findings(t, exchange("request", "HTTP/1.1 -20\r\n\r\n")); got != nil {
 		t.Errorf("a request: %s", got)
 	}
 	arc := arcHead() + "http://a/ 192.0.2.1 20200101000000 text/html 16\nHTTP/1.1 -20\r\n\r\n\n"
@@ -226,7 +224,7 @@ func TestInvalidStatusesAreFaults(t *testing.T) {
 		t.Errorf("ARC: %s", got)
 	}
 	v := Verifier{Report: func(Finding) {}}
-	if err := v.File("x", strings.NewReader(httpRecord("response", "HTTP/1.1 -20\r\n\r\n"))); err != nil || v.Faults != 1 || v.Repairable != 0 {
+	if err := v.File("x", strings.NewReader(exchange("response", "HTTP/1.1 -20\r\n\r\n"))); err != nil || v.Faults != 1 || v.Repairable != 0 {
 		t.Errorf("%+v, %v", v.Verified, err)
 	}
 }

@@ -45,11 +45,9 @@ func stored(name, content string) inner { return inner{name, content, ziparchive
 
 // sample returns a WACZ of two archives, one of them ARC, and other files.
 func sample(t testing.TB) []byte {
-	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/again\r\n" +
-		"WARC-Refers-To-Target-URI: http://a/1\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: " + Digest([]byte("one")) + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 	return wacz(t,
 		inner{"datapackage.json", "{}", ziparchive.Deflate},
-		stored("archive/b.warc.gz", zip(capture("http://a/1", newer, 200, "", "one"), revisit, capture("http://a/tie", old, 200, "", "b"))),
+		stored("archive/b.warc.gz", zip(capture("http://a/1", newer, 200, "", "one"), revisit("http://a/again", refersURI, "http://a/1", refersDate, old, payloadIs, Digest([]byte("one"))), capture("http://a/tie", old, 200, "", "b"))),
 		inner{"indexes/index.cdx.gz", "lies", ziparchive.Store},
 		stored("archive/a.arc.gz", zip(asARC(t, capture("http://a/1", old, 200, "", "one"), capture("http://a/2", old, 301, "/1", ""), capture("http://a/tie", old, 200, "", "a"))...)),
 		stored("archive/notes.txt", "no archive"),

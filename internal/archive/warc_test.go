@@ -17,7 +17,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// raw returns a record with that block and Content-Length.
+// record returns a record with that block, and fields as names and values.
+func record(kind, url, date, block string, fields ...string) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s-%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\n", kind, url, date, date, url)
+	for f := range slices.Chunk(fields, 2) {
+		fmt.Fprintf(&s, "%s: %s\r\n", f[0], f[1])
+	}
+	fmt.Fprintf(&s, "Content-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
+	return s.String()
+}
+
+// raw returns a record with a short identifier, that block, and a Content-Length that may be wrong.
 func raw(id string, block string, length int) string {
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-11-20T12:00:00Z\r\nWARC-Target-URI: http://example.com/%s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", id, id, length, block)
 }
@@ -433,6 +444,23 @@ func TestParseDate(t *testing.T) {
 		revisit("http://b/", refersURI, "http://a/", refersDate, "2016-03")))
 	if page, err := r.Fetch("http://b/"); err != nil || string(page.Body) != "body" {
 		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// TestDatesOfRecords checks dates of low precision and without a zone (WARC 1.1, section 5.4).
+func TestDatesOfRecords(t *testing.T) {
+	for date, want := range map[string]string{
+		"2024-05-01T10:00:00Z": "20240501100000", "2024-05-01T10:00:00.123456Z": "20240501100000", "2024-05-01T12:00:00+02:00": "20240501100000",
+		"2024-05-01T10:00:00": "20240501100000", "2024-05-01 10:00:00": "20240501100000", "2024-05-01T10:00Z": "20240501100000", "2024-05-01T10:00": "20240501100000",
+		"2024-05-01": "20240501000000", "2024-05": "20240501000000", "2024": "20240101000000", "20240501100000": "20240501100000",
+	} {
+		r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/", date, 200, "", "page")))
+		if all := r.Lookup("http://a/"); len(all) != 1 || all[0].Timestamp != want {
+			t.Errorf("%s: %+v, want %s", date, all, want)
+		}
+		if page, err := r.Fetch("http://a/"); err != nil || string(page.Body) != "page" {
+			t.Errorf("%s: %v", date, err)
+		}
 	}
 }
 

@@ -1,56 +1,32 @@
 package crawler
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// serveRaw serves bytes by path, and closes each connection after the response.
+// serveRaw serves responses by path.
 func serveRaw(t *testing.T, answers map[string]string) (url string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				req, err := http.ReadRequest(bufio.NewReader(c))
-				if err != nil {
-					return
-				}
-				answer, ok := answers[req.URL.Path]
-				if !ok {
-					answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
-				}
-				io.WriteString(c, answer)
-			}()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if answer, ok := answers[r.URL.Path]; ok {
+			raw(w, answer)
+			return
 		}
-	}()
-	return "http://" + l.Addr().String()
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // TestAwkwardResponsesAreReadAliveAsArchived checks that pages of servers that break the rules are read, and
 // are the same pages when they are read from the WARC file.
 func TestAwkwardResponsesAreReadAliveAsArchived(t *testing.T) {
 	const page = "<html><head><title>T</title></head><body><p>hello world</p></body></html>"
-	var z bytes.Buffer
-	gz := gzip.NewWriter(&z)
-	io.WriteString(gz, page)
-	gz.Close()
+	zipped := string(pack("gzip", []byte(page)))
 	chunk := func(s string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(s), s) }
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(page))
 	const ok, html = "HTTP/1.1 200 OK\r\n", "Content-Type: text/html\r\n"
@@ -77,8 +53,8 @@ func TestAwkwardResponsesAreReadAliveAsArchived(t *testing.T) {
 		"/identity":           ok + html + "Transfer-Encoding: identity\r\n" + length + "\r\n" + page,
 		"/empty-coding":       ok + html + "Transfer-Encoding:\r\n" + length + "\r\n" + page,
 		"/unknown-coding":     ok + html + "Transfer-Encoding: foo\r\n\r\n" + page,
-		"/gzip-chunked":       ok + html + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunk(z.String()),
-		"/gzip-transfer":      ok + html + "Transfer-Encoding: gzip\r\n\r\n" + z.String(),
+		"/gzip-chunked":       ok + html + "Transfer-Encoding: gzip, chunked\r\n\r\n" + chunk(zipped),
+		"/gzip-transfer":      ok + html + "Transfer-Encoding: gzip\r\n\r\n" + zipped,
 		"/last-type":          ok + "Content-Type: application/octet-stream\r\n" + html + length + "\r\n" + page,
 		"/type-list":          ok + "Content-Type: */*, text/html; charset = \"utf-8\", nonsense\r\n" + length + "\r\n" + page,
 	}

@@ -19,7 +19,7 @@ type page struct {
 	chunked bool
 }
 
-// pages returns the pages of the site, of which the first two have the same text in different chunks.
+// pages returns the pages of the site. The first two have the same text, the first one in chunks.
 func pages() []page {
 	text := func(name string) string {
 		return fmt.Sprintf("<!doctype html><title>%s</title>\n%s", name, strings.Repeat("<p>A page of "+name+".</p>\n", 200))
