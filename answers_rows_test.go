@@ -90,7 +90,8 @@ func answers() []answer {
 	return []answer{
 		{name: "nothing awkward", raw: start + length + "\r\n{P}", want: "page"},
 
-		// Header lines. RFC 9112, 5 defines no handling of a line that is not a field, except by rejection.
+		// Header lines. RFC 9112, 5 defines no handling of a line that is not a field, except by
+		// rejection.
 		{name: "line without colon", raw: start + "no field\r\n" + length + "\r\n{P}", want: "page", standard: "none; all others skip the line"},
 		{name: "non-ASCII name", raw: start + "Größe: 1\r\n" + length + "\r\n{P}", want: "page", standard: "not a token (9110, 5.1); others skip or keep it"},
 		{name: "empty name", raw: start + ": x\r\n" + length + "\r\n{P}", want: "page", standard: "not a token (9110, 5.1); others skip it"},

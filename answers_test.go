@@ -327,7 +327,8 @@ func (w *answerWeb) serve2(c *tls.Conn, a answer) {
 	}
 }
 
-// askSpoor returns the readings of fetch live, from its archive, and from an archive with the bytes.
+// askSpoor returns the readings of fetch live, from its archive, and from an archive with the
+// bytes.
 func (w *answerWeb) askSpoor(t *testing.T) [][]reading {
 	var urls, archive strings.Builder
 	for i, a := range w.rows {

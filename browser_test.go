@@ -148,8 +148,8 @@ func (p replayed) site() string {
 // spelled are addresses that are not in canonical form, as a browser requests them.
 var spelled = []string{"/asked/%7Euser/", "/asked/%7euser/", "/asked/%41bc", "/asked/?q=it%27s", "/asked/caf%C3%A9", "/asked/caf%c3%a9"}
 
-// archiveOfAnotherProgram writes foreign.wacz in dir, which warc packs of an archive with the addresses as
-// other programs archive them. It returns what the archive must show.
+// archiveOfAnotherProgram writes foreign.wacz in dir, which warc packs of an archive with the
+// addresses as other programs archive them. It returns what the archive must show.
 func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 	t.Helper()
 	bin, err := build()

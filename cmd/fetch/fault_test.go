@@ -545,7 +545,8 @@ func notDownloaded(t *testing.T, f *fault, _ []*wire.Record) {
 	}
 }
 
-// cookiesOfChains checks that a cookie is sent to the target of the redirect that sets it, and never again.
+// cookiesOfChains checks that a cookie is sent to the target of the redirect that sets it, and
+// never again.
 func cookiesOfChains(t *testing.T, f *fault, _ []*wire.Record) {
 	if f.server.cookies != f.hosts {
 		t.Errorf("%d requests with cookies, want %d", f.server.cookies, f.hosts)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestIndexesOfOtherProgramsAreKept checks that a file beside an archive that is no index of ours is neither
-// replaced nor removed.
+// TestIndexesOfOtherProgramsAreKept checks that a file beside an archive that is no index of ours
+// is neither replaced nor removed.
 func TestIndexesOfOtherProgramsAreKept(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz.open", capture("http://a/1", old, 200, "", "1"))

@@ -207,8 +207,8 @@ func (c *checker) wrong() []*claim {
 	return all
 }
 
-// A payloadSum computes the digest of a payload: the body without its chunks (WARC 1.1, section 6.3.2). The
-// body is written to it.
+// A payloadSum computes the digest of a payload: the body without its chunks (WARC 1.1, section
+// 6.3.2). The body is written to it.
 type payloadSum struct {
 	hash.Hash
 	chunks *message.Chunks // nil: the body has no chunks

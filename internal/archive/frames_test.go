@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// places reads all records and returns the address, body, offset and skip of each, and "!" with the offset of
-// each fault.
+// places reads all records and returns the address, body, offset and skip of each, and "!" with the
+// offset of each fault.
 func places(t testing.TB, src io.Reader) (all []string) {
 	t.Helper()
 	r, err := NewReader(src)

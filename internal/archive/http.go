@@ -174,10 +174,10 @@ func parseHead(block []byte) *Response {
 	return &Response{Head: head, Raw: body}
 }
 
-// Decode removes chunks and codings from a body that was received with that header. The
-// result truncated has the values of [Response.Truncated]. If the body exceeds the limit, Decode
-// returns it cut at the limit, and [ErrTooLarge]; if a coding cannot be removed, it returns nil and [ErrCoding].
-// It does not change a body without the chunks or coding that the header claims.
+// Decode removes chunks and codings from a body that was received with that header. The result
+// truncated has the values of [Response.Truncated]. If the body exceeds the limit, Decode returns
+// it cut at the limit, and [ErrTooLarge]; if a coding cannot be removed, it returns nil and
+// [ErrCoding]. It does not change a body without the chunks or coding that the header claims.
 //
 // A decoded body is stored in dst if the capacity of dst suffices.
 func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, truncated string, err error) {
@@ -219,8 +219,8 @@ func emptied(dst []byte, n int) []byte {
 	return dst[:0]
 }
 
-// uncode removes one coding. whole is false if the coding is incomplete or corrupt; then the start of
-// the body is returned. A body that does not have the coding is returned unchanged.
+// uncode removes one coding. whole is false if the coding is incomplete or corrupt; then the start
+// of the body is returned. A body that does not have the coding is returned unchanged.
 func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) (_ []byte, whole bool, err error) {
 	if len(body) == 0 {
 		return body, true, nil

@@ -123,7 +123,8 @@ func TestDecodeResponses(t *testing.T) {
 	}
 }
 
-// TestUndecodableBodiesAreErrors checks that a body that its coding refuses is not returned as a page.
+// TestUndecodableBodiesAreErrors checks that a body that its coding refuses is not returned as a
+// page.
 func TestUndecodableBodiesAreErrors(t *testing.T) {
 	noise := make([]byte, 300)
 	for i := range noise {

@@ -57,10 +57,11 @@ type Meta struct {
 //
 //	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
 //
-// It has the format of pywb with three differences: url is canonical; "redirect" is the
-// canonical target of a redirect; "partial" marks a part of a page; and for a record that shares its gzip member, length is 0 and
-// "skip" is the number of decompressed bytes before the record. A WACZ has one index for all its
-// archives: filename is the name of the archive inside, and offset is relative to its start.
+// It has the format of pywb with three differences: url is canonical; "redirect" is the canonical
+// target of a redirect; "partial" marks a part of a page; and for a record that shares its gzip
+// member, length is 0 and "skip" is the number of decompressed bytes before the record. A WACZ has
+// one index for all its archives: filename is the name of the archive inside, and offset is
+// relative to its start.
 //
 // An index contains the responses to GET: http and https responses, resources and revisits.
 // Lookups search the file on disk.
@@ -88,20 +89,21 @@ type Index struct {
 
 // IndexOptions are the options of [OpenIndex].
 type IndexOptions struct {
-	// Cache is the directory in which indexes are written. It is created if necessary. If Cache is "" or
-	// cannot be written, indexes are kept in memory.
+	// Cache is the directory in which indexes are written. It is created if necessary. If Cache is
+	// "" or cannot be written, indexes are kept in memory.
 	Cache string
 
-	// Beside writes the index beside the archive instead, but never replaces a file of another program.
+	// Beside writes the index beside the archive instead, but never replaces a file of another
+	// program.
 	Beside bool
 
 	// Report, if not nil, is called for each fault that is found while an archive is indexed.
 	Report func(archive string, err error)
 }
 
-// OpenIndex opens the index of an archive, beside the archive or in the cache. It builds the index if there is
-// none, or if the size or modification time of the archive has changed. If several processes open the same index,
-// one builds it and the others wait.
+// OpenIndex opens the index of an archive, beside the archive or in the cache. It builds the index
+// if there is none, or if the size or modification time of the archive has changed. If several
+// processes open the same index, one builds it and the others wait.
 func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	info, err := os.Stat(archive)
 	if err != nil {
@@ -351,8 +353,8 @@ func (x *Index) isWhole() (ok bool) {
 	return n == x.Meta.Captures && n <= x.Meta.Records && x.Meta.Faults >= 0
 }
 
-// beginsLine reports whether line begins with a SURT, a timestamp and a URL. A capture in another line
-// would never be found, and therefore would never be compared with the archive.
+// beginsLine reports whether line begins with a SURT, a timestamp and a URL. A capture whose line
+// begins otherwise could not be looked up, and therefore would never be compared with the archive.
 func beginsLine(line []byte) bool {
 	_, rest, _ := bytes.Cut(line, []byte(" "))
 	timestamp, object, _ := bytes.Cut(rest, []byte(" "))
@@ -685,8 +687,8 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 }
 
 // describeCapture derives the capture of a canonical URL from the header of a record and the first
-// [bufferSize] bytes of its block. It also returns the header and the start of the body, as received.
-// It does not set Filename and Length. Digest is empty if the record has none.
+// [bufferSize] bytes of its block. It also returns the header and the start of the body, as
+// received. It does not set Filename and Length. Digest is empty if the record has none.
 func describeCapture(rec *Record, url string, head []byte) (c Capture, resp *Response) {
 	c = Capture{URL: url, Timestamp: rec.Date().Format(timestampLayout), Offset: rec.Offset, Skip: rec.Skip, Digest: rec.Header.Get("WARC-Payload-Digest")}
 	resp = &Response{Raw: head}

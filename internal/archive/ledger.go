@@ -42,7 +42,7 @@ func nameSum(name string) uint32 { return crc32.ChecksumIEEE([]byte(name)) }
 // Entries may be lost or out of date: each entry has a checksum, and readers check the record that
 // it refers to. Therefore the file is never synced, and several processes may write to it.
 //
-//	header  "spoor captures 1", logarithm of the number of buckets, 1 if digests are of payloads without chunks
+//	header  "spoor captures 1", logarithm of the number of buckets, 1 if the digests are of bodies without chunks
 //	entry   key, file, offset, CRC-32 of these
 type ledger struct {
 	f    *os.File

@@ -81,8 +81,8 @@ func TestLedgerNewest(t *testing.T) {
 	}
 }
 
-// TestDigestsWithChunksAreReportedOnce checks what a writer says of files of a version that computed digests of
-// payloads with their chunks.
+// TestDigestsWithChunksAreReportedOnce checks what a writer says of files of a version that
+// computed digests of payloads with their chunks.
 func TestDigestsWithChunksAreReportedOnce(t *testing.T) {
 	reported := 0
 	o := testOptions(t.TempDir())

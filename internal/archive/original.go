@@ -68,8 +68,9 @@ func (r *Replay) confirmed(choose func() (Capture, bool)) (c Capture, ok bool) {
 // original finds the original of a revisit. It returns the first of these that exists: the capture
 // with the URL and date in the reference, if its payload does not differ; a capture with the same
 // payload, of that URL or of the URL of the revisit; the record with the identifier in the
-// reference, for which the archives are read, because indexes do not contain identifiers. If the server confirmed
-// the page, or if there are neither date nor digest, it returns the newest capture of the URL before the revisit.
+// reference, for which the archives are read, because indexes do not contain identifiers. If the
+// server confirmed the page, or if there are neither date nor digest, it returns the newest capture
+// of the URL before the revisit.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	c, ok := r.indexedOriginal(ref)
 	if !ok {
@@ -146,9 +147,9 @@ func (r *Replay) lastBefore(ref *referral, since string) (Capture, bool) {
 	return Capture{}, false
 }
 
-// mayHave reports whether a revisit that does not identify its original may have the page of c. A response 304
-// stands for a response 200 (RFC 9110, section 15.4.5). A revisit must identify its own original, so that
-// chains of revisits terminate.
+// mayHave reports whether a revisit that does not identify its original may have the page of c. A
+// response 304 stands for a response 200 (RFC 9110, section 15.4.5). A revisit must identify its
+// own original, so that chains of revisits terminate.
 func (ref *referral) mayHave(c *Capture) bool {
 	if c.Revisit() {
 		return c.Digest != "" && c.Status != http.StatusNotModified && !c.is(&ref.Capture)

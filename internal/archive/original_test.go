@@ -78,7 +78,7 @@ func TestRevisitHasBodyOfOriginal(t *testing.T) {
 				if c.body == "" {
 					if !errors.Is(err, ErrNotArchived) || page == nil || page.Response != nil {
 						t.Errorf("%s: %v, %v", where, page, err)
-					} else if none := strings.Contains(err.Error(), "which names none"); none != (c.name == "without anything") || strings.Contains(err.Error(), "()") {
+					} else if none := strings.Contains(err.Error(), "which does not identify it"); none != (c.name == "without anything") || strings.Contains(err.Error(), "()") {
 						t.Errorf("%s: %v", where, err)
 					}
 					continue

@@ -70,8 +70,8 @@ type PackedPage struct {
 }
 
 // A Packer writes a WACZ file (Web Archive Collection Zipped, version 1.1.1): archives, their
-// index (of URLs as archived, without responses that have no whole page: status 304 and parts of status 206), a list of pages, and a description with digests. Memory does not grow with the
-// archives.
+// index, a list of pages, and a description with digests. The index lists URLs as archived. It
+// omits 304 responses and partial 206 responses. Memory does not grow with the archives.
 //
 // The same calls write the same bytes.
 type Packer struct {
@@ -141,8 +141,8 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 // maxSpelled limits the other spellings of URLs, in bytes. Further ones are not in the index.
 const maxSpelled = 32 << 20
 
-// Spelling adds another spelling of a canonical URL, as in a link: replayers compare URLs letter by letter, so the
-// captures of the URL are listed in the index under both.
+// Spelling adds another spelling of a canonical URL, as in a link: replayers compare URLs letter by
+// letter, so the captures of the URL are listed in the index under both.
 func (p *Packer) Spelling(url, spelling string) {
 	size := len(url) + len(spelling) + 64
 	if p.spelledSize+size > maxSpelled || len(p.spelled[url]) == 8 || slices.Contains(p.spelled[url], spelling) {
@@ -176,7 +176,8 @@ func (p *Packer) addSpellings() error {
 			if c.URL = spelling; err != nil || spelling == archived {
 				continue
 			}
-			// The key is that of ReplayWeb.page, which searches compressed indexes, and does not decode escapes.
+			// The key is that of ReplayWeb.page, which searches compressed indexes, and does not
+			// decode escapes.
 			key, rest, _ := bytes.Cut(c.appendLine(nil), []byte(" "))
 			host, _, _ := bytes.Cut(key, []byte(")"))
 			_, path, _ := strings.Cut(spelling[len("https://"):], "/")

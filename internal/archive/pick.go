@@ -51,16 +51,17 @@ func ParsePick(s string) (Pick, error) {
 // String returns the text that [ParsePick] parsed.
 func (p Pick) String() string { return cmp.Or(p.text, "newest") }
 
-// A rank is how much of a page a capture has. A lower rank is preferred.
+// A rank orders captures by completeness. A lower rank is preferred.
 type rank int
 
 const (
 	wholePage rank = iota
 	partOfPage
-	noPage // a response 304 without reference to a page
+	noPage // a 304 response that refers to no page
 
-	// A redirect to the URL of the capture. Such redirects occur if a server redirects until it receives a
-	// cookie, or if variants with the same canonical URL ("/%7Ea" and "/~a") redirect to each other.
+	// A redirect to the URL of the capture. Such redirects occur if a server redirects until it
+	// receives a cookie, or if variants with the same canonical URL ("/%7Ea" and "/~a") redirect to
+	// each other.
 	selfRedirect
 )
 
@@ -77,8 +78,8 @@ func (c *Capture) rank() rank {
 	return wholePage
 }
 
-// sort sorts captures by preference. The rank counts before the date. A part gives way to a whole page only, not to
-// an error or a redirect.
+// sort sorts captures by preference. The rank counts before the date. A partial page ranks below a
+// whole page, but not below an error or a redirect.
 func (p Pick) sort(captures []Capture) {
 	hasPage := slices.ContainsFunc(captures, func(c Capture) bool {
 		return c.rank() == wholePage && (c.Status/100 == 2 || c.Revisit())

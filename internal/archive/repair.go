@@ -298,8 +298,8 @@ func (r *repairer) members() error {
 	}
 }
 
-// skippable copies skippable zstd frames, such as a dictionary or the seek table of the record before. It omits
-// them if that record was changed.
+// skippable copies skippable zstd frames, such as a dictionary or the seek table of the record
+// before. It omits them if that record was changed.
 func (r *repairer) skippable(begin, end int64) error {
 	if r.changed {
 		r.leftOut(begin, end, "frames without data after a record that was changed")

@@ -50,11 +50,11 @@ type Page struct {
 // Then one page would have several URLs that it did not have on the archived site. If the server
 // redirected variants of a URL to one page, the archive contains these redirects.
 //
-// If there are several captures, the newest is used, unless a [Pick] selects another; but a whole page is
-// preferred to a part of one (status 206, WARC-Truncated), and both to a response 304, which has no page. Among captures
-// of the same second, the last in the file with the greatest name is used. The order in which the
-// archives are given has no influence. A redirect of a URL to itself is used only if there is nothing else.
-// A revisit whose original is not archived is passed over if there is another capture.
+// If there are several captures, the newest is used, unless a [Pick] selects another. Whole pages
+// are preferred to partial ones (status 206, WARC-Truncated), and both to 304 responses, which have
+// no page. Redirects of a URL to itself come last. Among captures of the same second, the last in
+// the file with the greatest name is used. The order in which the archives are given has no
+// influence. A revisit without an archived original is skipped if there is another capture.
 type Replay struct {
 	limits   Limits
 	pick     Pick
@@ -309,13 +309,13 @@ func (r *Replay) retry(f func() error) error {
 }
 
 // Fetch returns the page for a URL, and follows redirects. It returns [ErrNotArchived],
-// [ErrRedirectLoop], [ErrTooLarge], [ErrCoding], an error of weburl for a malformed URL, or the error of reading
-// a broken archive. With the first three errors, it returns a page in which URL and Hops are set;
-// with ErrTooLarge, the page also has a Response, with a body cut at the limit.
+// [ErrRedirectLoop], [ErrTooLarge], [ErrCoding], an error of weburl for a malformed URL, or the
+// error of reading a broken archive. With the first three errors, it returns a page in which URL
+// and Hops are set; with ErrTooLarge, the page also has a Response, with a body cut at the limit.
 func (r *Replay) Fetch(address string) (*Page, error) { return r.follow(address, r.Read) }
 
-// Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does not
-// redirect. Unlike [Replay.Fetch] it reads only revisits. Its errors are those of Fetch.
+// Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does
+// not redirect. Unlike [Replay.Fetch] it reads only revisits. Its errors are those of Fetch.
 func (r *Replay) Resolve(address string) (url string, err error) {
 	page, err := r.follow(address, func(c Capture) (*Page, error) {
 		if c.Revisit() {
@@ -359,9 +359,9 @@ func (r *Replay) follow(address string, read func(Capture) (*Page, error)) (*Pag
 	}
 }
 
-// answer returns the best capture of a canonical URL: a page, or a redirect without a page. It passes over
-// revisits whose original is missing. If redirects lead to the URL again, because they set a cookie on the
-// way, it also passes over captures that redirect.
+// answer returns the best capture of a canonical URL: a page, or a redirect without a page. It
+// passes over revisits whose original is missing. If redirects lead to the URL again, because they
+// set a cookie on the way, it also passes over captures that redirect.
 func (r *Replay) answer(url string, seen bool, read func(Capture) (*Page, error)) (first *Page, redirect Capture, err error) {
 	const maxMissing = 10 // the time to find that an original is missing is proportional to the captures of a URL
 	first, err = &Page{URL: url}, ErrNotArchived
@@ -465,7 +465,7 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	original, ok := r.original(&ref)
 	named := cmp.Or(ref.url, ref.id, c.Digest)
 	if !ok && named == "" {
-		return page, fmt.Errorf("%w: the original of the revisit that %s has at byte %d, which names none", ErrNotArchived, page.Filename, c.Offset)
+		return page, fmt.Errorf("%w: the original of the revisit in %s at byte %d, which does not identify it", ErrNotArchived, page.Filename, c.Offset)
 	}
 	if !ok || depth == maxRevisits {
 		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, named)

@@ -488,7 +488,7 @@ func checkFields(rec *Record, fault func(field string, warning bool, format stri
 	} else if _, ok := parseDate(date); !ok {
 		fault("WARC-Date", false, "WARC-Date %.100q is no date (hint: 2026-01-31T12:00:00Z)", date)
 	} else if _, ok := parseStandardDate(date); !ok {
-		fault("WARC-Date", true, "WARC-Date %.100q is not written as the standard demands (hint: 2026-01-31T12:00:00Z)", date)
+		fault("WARC-Date", true, "WARC-Date %.100q is not in a format that WARC 1.1 allows (hint: 2026-01-31T12:00:00Z)", date)
 	}
 	switch kind {
 	case "response", "request", "resource", "revisit", "conversion", "continuation":

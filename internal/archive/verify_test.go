@@ -100,7 +100,7 @@ func TestVerify(t *testing.T) {
 		{"a header that another record cuts off", []string{a[:len(a)-80] + b}, []string{"0 format: header torn: another record begins in it"}},
 		{"a kind in capitals", []string{strings.Replace(a, "resource", "RESOURCE", 1)}, nil},
 		{"a date without a zone", []string{strings.Replace(a, "12:00:00Z", "12:00:00", 1)},
-			[]string{`0 field?: WARC-Date "2026-11-20T12:00:00" is not written as the standard demands (hint: 2026-01-31T12:00:00Z)`}},
+			[]string{`0 field?: WARC-Date "2026-11-20T12:00:00" is not in a format that WARC 1.1 allows (hint: 2026-01-31T12:00:00Z)`}},
 		{"no type", []string{without("a", "WARC-Type")}, []string{"0 field: no WARC-Type"}},
 		{"no identifier", []string{without("a", "WARC-Record-ID")}, []string{"0 field: no WARC-Record-ID"}},
 		{"an identifier that is none", []string{strings.Replace(a, "<urn:x:a>", "a", 1)},

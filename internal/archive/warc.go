@@ -89,15 +89,16 @@ func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 // around the address, following an early draft of the standard.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
-// target returns the URL of a capture as browsers spell it, who look it up in a replayer: with the escapes with which
-// it was archived. It returns "" for a malformed URL.
+// target returns the URL of a capture with the escapes it was archived with. Browsers request this
+// spelling from replayers. It returns "" for a malformed URL.
 func (r *Record) target() string {
 	url, _ := weburl.ResolveSpelled(weburl.URL{}, r.TargetURI())
 	return url
 }
 
 // truncated returns why the block is incomplete: the reason in the header, or "length" for the
-// first segment of a record that goes on in records of type continuation. It returns "" for a complete block.
+// first segment of a record that continues in continuation records. It returns "" for a complete
+// block.
 func (r *Record) truncated() string {
 	why := r.Header.Get("WARC-Truncated")
 	if why == "" && r.Header.Get("WARC-Segment-Number") != "" {
@@ -119,9 +120,9 @@ func (r *Record) Date() time.Time {
 	return t
 }
 
-// parseDate parses a date of any precision that the standard allows (W3C's profile of ISO
-// 8601), or the 14 digits of the drafts, or what some programs write: a space in place of the T, or no zone, which
-// means UTC. For a date of low precision it returns the start of the period.
+// parseDate parses a date of any precision that the standard allows (W3C's profile of ISO 8601), or
+// the 14 digits of the drafts, or what some programs write: a space in place of the T, or no zone,
+// which means UTC. For a date of low precision it returns the start of the period.
 func parseDate(s string) (t time.Time, ok bool) {
 	if t, ok = parseStandardDate(s); ok {
 		return t, true
@@ -435,8 +436,8 @@ func (r *Reader) blank() error {
 	return err
 }
 
-// blanks skips empty lines, and appends their first bytes to those before: enough to see whether there are
-// more than two lines.
+// blanks skips empty lines, and appends their first bytes to those before: enough to see whether
+// there are more than two lines.
 func (r *Reader) blanks(before []byte) ([]byte, error) {
 	for {
 		b, err := r.out.ReadByte()
@@ -455,9 +456,9 @@ func (r *Reader) blanks(before []byte) ([]byte, error) {
 // errTorn is returned for a record whose header is cut off by another record. That record is whole.
 var errTorn = errors.New("header torn: another record begins in it")
 
-// header reads the version line and the named fields. If another record begins in the header, it reads that
-// record instead, and returns errTorn. This occurs if a record was appended to a file that ended in a
-// truncated record.
+// header reads the version line and the named fields. If another record begins in the header, it
+// reads that record instead, and returns errTorn. This occurs if a record was appended to a file
+// that ended in a truncated record.
 func (r *Reader) header() error {
 	r.arena, r.fields = r.arena[:0], r.fields[:0]
 	start := r.at()
@@ -558,14 +559,14 @@ type tear struct {
 	at      int64 // position of the version in the member, or in a file that is not compressed
 	head    int64 // number of bytes of the header before the version
 	version int   // position of the version in the lines that were kept
-	noField bool  // the line is no field
+	noField bool  // the line is not a field
 }
 
 // maxTears limits the fields of a header that are examined because they end in a version.
 const maxTears = 16
 
-// divides reports whether another record begins at the tear between those fields. An address may end like a
-// version line, so a field that a record has only once must occur before and after it.
+// divides reports whether another record begins at the tear between those fields. An address may
+// end like a version line, so a field that a record has only once must occur before and after it.
 func (t tear) divides(before, after Header) bool {
 	for _, name := range []string{"WARC-Type", recordID, "WARC-Date", "Content-Length", "WARC-Target-URI"} {
 		if after.Get(name) != "" && (t.noField || before.Get(name) != "") {
@@ -624,8 +625,8 @@ func (r *Reader) openContinuation() bool {
 	return !found
 }
 
-// openBlank opens the next member after the block of a record, and reports whether it consists of empty lines
-// that end the record.
+// openBlank opens the next member after the block of a record, and reports whether it consists of
+// empty lines that end the record.
 func (r *Reader) openBlank() bool {
 	spread := r.rec.spread
 	if r.openContinuation() {

@@ -55,8 +55,8 @@ type WriterOptions struct {
 	// file whose end is truncated, or a file whose content does not match its name.
 	Cut func(path string)
 
-	// Chunked, if not nil, is called if a version that computed payload digests with the chunks wrote files
-	// with this prefix: pages that came in chunks are stored once more.
+	// Chunked, if not nil, is called if a version that computed payload digests with the chunks
+	// wrote files with this prefix: pages that came in chunks are stored once more.
 	Chunked func()
 
 	// Rotated, if not nil, is called after a full file was closed. It must not block.
@@ -75,8 +75,8 @@ type WriterOptions struct {
 // end of that file is complete. A Writer is safe for concurrent use, and compresses the records of
 // concurrent calls in parallel.
 //
-// The payload digest is computed from the body without its chunks, but with its content coding. If a
-// payload of at least [MinRevisit] bytes was already written with this prefix, for any URL and by
+// The payload digest is computed from the body without its chunks, but with its content coding. If
+// a payload of at least [MinRevisit] bytes was already written with this prefix, for any URL and by
 // any process, a revisit is written. Positions of payloads are stored in PREFIX.captures; if that
 // file is lost, the only effect is that payloads are written again.
 type Writer struct {

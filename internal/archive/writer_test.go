@@ -87,7 +87,8 @@ func names(t testing.TB, dir string) []string {
 	return all
 }
 
-// TestPayloadIsTheBodyWithoutChunks checks that the chunks of a page make no difference to its digest.
+// TestPayloadIsTheBodyWithoutChunks checks that the chunks of a page make no difference to its
+// digest.
 func TestPayloadIsTheBodyWithoutChunks(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))

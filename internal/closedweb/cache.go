@@ -19,8 +19,9 @@ import (
 	"spoor/internal/lock"
 )
 
-// The links of archives are kept in a file in the cache directory. Its first line is "!graph " and a [cacheHeader] as JSON; the file is
-// stale if its archives have changed. Then comes a [cacheBody], encoded by package gob.
+// The links of archives are kept in a file in the cache directory. Its first line is "!graph " and
+// a [cacheHeader] as JSON; the file is stale if its archives have changed. Then comes a
+// [cacheBody], encoded by package gob.
 //
 // The file is replaced atomically.
 const cacheMagic = "!graph "
@@ -75,7 +76,8 @@ func (h *cacheHeader) isFor(want *cacheHeader) bool {
 	return h.Version == want.Version && h.Capture == want.Capture && slices.Equal(h.Archives, want.Archives)
 }
 
-// cachePath returns the file that may hold the links of archives, or "" if there is no cache directory.
+// cachePath returns the file that may hold the links of archives, or "" if there is no cache
+// directory.
 func cachePath(first, cacheDir string) string {
 	full, err := filepath.Abs(first)
 	if err != nil || cacheDir == "" {
@@ -86,8 +88,8 @@ func cachePath(first, cacheDir string) string {
 }
 
 // cached loads the web from the cache at path. If it is not there, cached calls read and saves the
-// result, if the file can be written. If several processes do this at the same time, one of them calls
-// read, and the others wait for it.
+// result, if the file can be written. If several processes do this at the same time, one of them
+// calls read, and the others wait for it.
 func cached(path string, want cacheHeader, read func() (*archiveWeb, error)) (*archiveWeb, error) {
 	if path == "" {
 		return read()

@@ -171,8 +171,8 @@ func (c *writer) listRecord(rec *wire.Record, target string) error {
 	return c.packer.Page(line)
 }
 
-// readHTML reads all HTML pages with status 200, for the spellings of URLs in their links. Without Scored, it
-// lists the pages.
+// readHTML reads all HTML pages with status 200, for the spellings of URLs in their links. Without
+// Scored, it lists the pages.
 func (c *writer) readHTML(ctx context.Context) error {
 	const maxHead = 64 << 10 // number of bytes of a page that are searched for its title
 	extractor := page.NewExtractor()

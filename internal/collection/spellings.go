@@ -9,8 +9,8 @@ import (
 	"spoor/internal/weburl"
 )
 
-// addSpellings adds to the package the spellings of URLs in a page that differ from the canonical form, as
-// "/%7Euser/" for "/~user/". A browser asks a replayer for the spelling.
+// addSpellings adds to the package the spellings of URLs in a page that differ from the canonical
+// form, as "/%7Euser/" for "/~user/". Browsers request this spelling from a replayer.
 func (c *writer) addSpellings(page *archive.Page) {
 	if bytes.IndexByte(page.Body, '%') < 0 {
 		return

@@ -22,8 +22,8 @@ func serveRaw(t *testing.T, answers map[string]string) (url string) {
 	return server.URL
 }
 
-// TestAwkwardResponsesAreReadAliveAsArchived checks that pages of servers that break the rules are read, and
-// are the same pages when they are read from the WARC file.
+// TestAwkwardResponsesAreReadAliveAsArchived checks that pages of servers that break the rules are
+// read, and are the same pages when they are read from the WARC file.
 func TestAwkwardResponsesAreReadAliveAsArchived(t *testing.T) {
 	const page = "<html><head><title>T</title></head><body><p>hello world</p></body></html>"
 	zipped := string(pack("gzip", []byte(page)))

@@ -13,17 +13,17 @@ import (
 	"spoor/internal/weburl"
 )
 
-// Limits of the cookies that servers set. RFC 6265, section 6.1, requires at least 50 cookies of 4096
-// bytes for each domain. Many servers reject longer Cookie fields.
+// Limits of the cookies that servers set. RFC 6265, section 6.1, requires at least 50 cookies of
+// 4096 bytes for each domain. Many servers reject longer Cookie fields.
 const (
 	maxCookies     = 50      // of one response
 	maxCookie      = 4 << 10 // bytes of a Set-Cookie field
 	maxCookieField = 8 << 10 // bytes of the Cookie field of a request
 )
 
-// A chain holds the cookies that were set and sent in one chain of redirects. They are sent back by the
-// rules of RFC 6265 (domain, path, Secure, expiry, public suffixes), and discarded when the chain ends.
-// Without them, a site that sets a cookie and redirects to itself is a loop.
+// A chain holds the cookies that were set and sent in one chain of redirects. They are sent back by
+// the rules of RFC 6265 (domain, path, Secure, expiry, public suffixes), and discarded when the
+// chain ends. Without them, a site that sets a cookie and redirects to itself is a loop.
 type chain struct {
 	jar  *cookiejar.Jar    // nil until a cookie is set
 	sent map[string]string // Cookie field of the last request, by address
@@ -33,7 +33,8 @@ type chain struct {
 func (c *chain) keep(u weburl.URL, header http.Header) {
 	var cookies []*http.Cookie
 	for _, field := range header["Set-Cookie"] {
-		// As in browsers, Secure cookies are not taken over http; the jar would allow them on loopback.
+		// As in browsers, Secure cookies are not taken over http; the jar would allow them on
+		// loopback.
 		if k := parseCookie(field); k != nil && len(cookies) < maxCookies && (!k.Secure || u.Scheme() != "http") {
 			cookies = append(cookies, k)
 		}
@@ -73,8 +74,8 @@ func newJar() *cookiejar.Jar {
 }
 
 // parseCookie parses a Set-Cookie field as RFC 6265, section 5.2, requires of user agents. net/http
-// refuses names and values that browsers accept, and puts some in quotes. parseCookie returns nil for a
-// field that must be ignored.
+// refuses names and values that browsers accept, and puts some in quotes. parseCookie returns nil
+// for a field that must be ignored.
 func parseCookie(field string) *http.Cookie {
 	pair, attributes, _ := strings.Cut(field, ";")
 	name, value, ok := strings.Cut(pair, "=")
@@ -88,8 +89,9 @@ func parseCookie(field string) *http.Cookie {
 	return k
 }
 
-// check returns an error if url must not be requested after hops, because it repeats an earlier request,
-// or because there are too many hops. A request with other cookies than the first repeats nothing.
+// check returns an error if url must not be requested after hops, because it repeats an earlier
+// request, or because there are too many hops. A request with other cookies than the first repeats
+// nothing.
 func (c *chain) check(hops []archive.Hop, url, cookies string) error {
 	const maxShown = maxDetail / (maxRedirects + 2) // bytes of each address
 	for i, h := range hops {

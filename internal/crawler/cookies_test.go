@@ -104,7 +104,8 @@ func TestCookiesOfAChainOfRedirects(t *testing.T) {
 	}
 }
 
-// TestCookiesAreSentBackAsTheyWereSet has values that only the grammar for servers forbids (RFC 6265, section 5.2).
+// TestCookiesAreSentBackAsTheyWereSet has values that only the grammar for servers forbids (RFC
+// 6265, section 5.2).
 func TestCookiesAreSentBackAsTheyWereSet(t *testing.T) {
 	for field, want := range map[string]string{
 		`c={"a":1}; Path=/`: `c={"a":1}`, "c=\u00e9": "c=\u00e9", "c[x]=1": "c[x]=1", `c=a\b`: `c=a\b`, "c=x y": "c=x y", "c=a,b": "c=a,b", `c="q"`: `c="q"`,
@@ -119,7 +120,8 @@ func TestCookiesAreSentBackAsTheyWereSet(t *testing.T) {
 	}
 }
 
-// TestCookiesOfPublicSuffixesAreRefused checks that a site cannot set a cookie for all sites of a suffix.
+// TestCookiesOfPublicSuffixesAreRefused checks that a site cannot set a cookie for all sites of a
+// suffix.
 func TestCookiesOfPublicSuffixesAreRefused(t *testing.T) {
 	for domain, want := range map[string]string{"co.uk": "", "a.co.uk": "k=v", "b.a.co.uk": "k=v", "c.co.uk": "", "com": ""} {
 		var c chain
@@ -149,7 +151,8 @@ func TestCookiesOfTheUserAreSentWithThoseOfTheChain(t *testing.T) {
 	}
 }
 
-// TestCookiesOpenNoWayToPrivateAddresses checks that each redirect of a chain with cookies is checked.
+// TestCookiesOpenNoWayToPrivateAddresses checks that each redirect of a chain with cookies is
+// checked.
 func TestCookiesOpenNoWayToPrivateAddresses(t *testing.T) {
 	url := serveRaw(t, map[string]string{
 		"/": "HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n",

@@ -119,8 +119,8 @@ func eachLine(r io.Reader, f func(line string) error) error {
 }
 
 // add adds to a request the fields and cookies for its address, and returns the names of the fields
-// that are secret. Cookies are added to those that servers have set in this chain of redirects. These
-// replace cookies of the same name, and may renew a secret session.
+// that are secret. Cookies are added to those that servers have set in this chain of redirects.
+// These replace cookies of the same name, and may renew a secret session.
 func (c *Credentials) add(req *http.Request) (names []string) {
 	if c == nil {
 		return nil

@@ -11,12 +11,12 @@ const (
 	maxTrailer  = 64 << 10
 )
 
-// Chunks removes the chunk framing of a body (RFC 9112, section 7.1), piece by piece. The zero value is at
-// the start of a body.
+// Chunks removes the chunk framing of a body (RFC 9112, section 7.1), piece by piece. The zero
+// value is at the start of a body.
 //
-// If the first chunk is malformed, the body has no chunks, which occurs in archives. If a later one is
-// malformed, it counts as content, with all data after it, and the body is not whole. Line breaks may be bare
-// newlines.
+// If the first chunk is malformed, the body has no chunks, which occurs in archives. If a later one
+// is malformed, it counts as content, with all data after it, and the body is not whole. Line
+// breaks may be bare newlines.
 type Chunks struct {
 	state chunkState
 	left  uint64 // number of bytes of the chunk, or of the longest trailer, that are left
@@ -39,8 +39,8 @@ const (
 )
 
 // Next reads the start of b: it returns the next piece of content, and the number of bytes that it
-// has read. The content is valid until the next call and as long as b. If it is empty, Next has read all of b,
-// or the body has ended.
+// has read. The content is valid until the next call and as long as b. If it is empty, Next has
+// read all of b, or the body has ended.
 func (c *Chunks) Next(b []byte) (content []byte, n int) {
 	for n < len(b) {
 		rest := b[n:]
@@ -118,14 +118,15 @@ func (c *Chunks) readSize() {
 	c.begun, c.line = true, c.line[:0]
 }
 
-// Ended reports whether the last chunk and the trailer after it were read. A longer trailer than 64 KiB is cut.
+// Ended reports whether the last chunk and the trailer after it were read. A longer trailer than 64
+// KiB is cut.
 func (c *Chunks) Ended() bool { return c.state == ended }
 
 // Malformed reports whether a chunk is malformed; if it is the first one, the body has no chunks.
-func (c *Chunks) Malformed() (yes, first bool) { return c.state == malformed, !c.begun }
+func (c *Chunks) Malformed() (isMalformed, first bool) { return c.state == malformed, !c.begun }
 
-// Close ends the body where the input ended. It returns the rest of the content, once, and reports whether
-// the body is whole: the last chunk was read, or there are no chunks at all.
+// Close ends the body where the input ended. It returns the rest of the content, once, and reports
+// whether the body is whole: the last chunk was read, or there are no chunks at all.
 func (c *Chunks) Close() (content []byte, whole bool) {
 	if !c.begun && c.state == sizeLine {
 		c.state = malformed
@@ -134,9 +135,9 @@ func (c *Chunks) Close() (content []byte, whole bool) {
 	return nil, c.state >= trailer && (c.state != malformed || !c.begun)
 }
 
-// Dechunk removes the chunk framing of a body by the rules of [Chunks]. It returns raw itself if that
-// has no chunks; otherwise the content is stored in dst, if the capacity of dst suffices for raw. whole is false
-// if the last chunk is missing, or a later chunk than the first is malformed.
+// Dechunk removes the chunk framing of a body by the rules of [Chunks]. It returns raw itself if
+// that has no chunks; otherwise the content is stored in dst, if the capacity of dst suffices for
+// raw. whole is false if the last chunk is missing, or a later chunk than the first is malformed.
 func Dechunk(dst, raw []byte) (content []byte, whole bool) {
 	var c Chunks
 	for rest := raw; len(rest) > 0 && !c.Ended(); {

@@ -14,16 +14,16 @@ var ErrLengths = errors.New("the values of Content-Length contradict each other"
 // A Framing is how the end of the body of a response to GET is found (RFC 9112, section 6.3).
 type Framing struct {
 	Chunked bool
-	Maybe   bool  // the body may have no chunks in spite of that: HTTP/1.0 does not define them
+	Maybe   bool  // the body may nevertheless have no chunks, because HTTP/1.0 does not define them
 	Length  int64 // -1 if the header does not determine the length
 	Last    bool  // the connection must not be used for another request
 }
 
 // Framing returns the framing of the response, or [ErrLengths].
 //
-// Content-Length counts only without a transfer coding, but conflicting values are an error even beside
-// one, as in net/http. A connection is not used again after a Transfer-Encoding other than chunked in
-// HTTP/1.1, or one beside Content-Length.
+// Content-Length counts only without a transfer coding, but conflicting values are an error even
+// beside one, as in net/http. A connection is not used again after a Transfer-Encoding other than
+// chunked in HTTP/1.1, or one beside Content-Length.
 func (h *Head) Framing() (f Framing, err error) {
 	f.Last = h.closes()
 	if h.HasNoBody() {
@@ -62,8 +62,9 @@ func (h *Head) closes() bool {
 	return closes || !keeps
 }
 
-// contentLength returns the length in the values of Content-Length, or -1 if there is none, by the Fetch
-// Standard, "extract a length": equal values count as one, and a value that is not a number as none.
+// contentLength returns the length in the values of Content-Length, or -1 if there is none, by the
+// Fetch Standard, "extract a length": equal values count as one, and a value that is not a number
+// as none.
 func contentLength(values []string) (int64, error) {
 	if len(values) == 0 {
 		return -1, nil
@@ -86,8 +87,8 @@ func contentLength(values []string) (int64, error) {
 // maxCodings limits the codings of a body: more have no legitimate use.
 const maxCodings = 4
 
-// Codings returns the codings of a body in lower case, in the order in which they were applied: content
-// codings, then transfer codings. identity and all but the first few are left out.
+// Codings returns the codings of a body in lower case, in the order in which they were applied:
+// content codings, then transfer codings. identity and all but the first few are left out.
 func Codings(header http.Header) []string {
 	var codings []string
 	eachToken(header["Content-Encoding"], func(s string) bool {
@@ -109,8 +110,9 @@ func IsChunked(header http.Header) bool {
 	return last == "chunked"
 }
 
-// transferCodings returns the known transfer codings. Others are ignored, as by Chromium and wget: fetch
-// asks for none. chunked must not be applied twice (RFC 9112, section 6.1), so it counts only once.
+// transferCodings returns the known transfer codings. Others are ignored, as by Chromium and wget:
+// fetch requests none. chunked must not be applied twice (RFC 9112, section 6.1), so it counts only
+// once.
 func transferCodings(header http.Header) (codings []string) {
 	chunked := false
 	eachToken(header["Transfer-Encoding"], func(s string) bool {
@@ -131,8 +133,8 @@ func isTransferCoding(s string) bool {
 	return s == "chunked" || s == "gzip" || s == "x-gzip" || s == "deflate"
 }
 
-// eachToken calls f with the tokens in the values of a field, in lower case and without parameters, until f
-// returns false. It leaves out identity, which stands for no coding.
+// eachToken calls f with the tokens in the values of a field, in lower case and without parameters,
+// until f returns false. It leaves out identity, which means no coding.
 func eachToken(values []string, f func(token string) bool) {
 	for _, v := range values {
 		for s := range strings.SplitSeq(v, ",") {

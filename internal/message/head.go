@@ -1,9 +1,9 @@
 // Package message reads HTTP/1 responses: the head, the framing of the body, and the media type.
 //
 // Live responses and archived ones are read by the same functions, so an archived page equals the
-// fetched one. They are as lenient as browsers, curl and wget, where RFC 9110, RFC 9112 and the Fetch
-// Standard permit it: a malformed header line is skipped, not the page. What is ambiguous, such as two
-// different lengths, is an error.
+// fetched one. They are as lenient as browsers, curl and wget, where RFC 9110, RFC 9112 and the
+// Fetch Standard permit it: a malformed header line is skipped, not the page. What is ambiguous,
+// such as two different lengths, is an error.
 package message
 
 import (
@@ -29,8 +29,8 @@ type Head struct {
 	StatusCode int    // 100 to 999; 0 if the status line is invalid
 	Reason     string
 
-	// Header has canonical names, and values without blanks around them. Folded values are joined by
-	// blanks; CR and NUL in a value are replaced by blanks (RFC 9110, section 5.5).
+	// Header has canonical names, and values without blanks around them. Folded values are joined
+	// by blanks; CR and NUL in a value are replaced by blanks (RFC 9110, section 5.5).
 	Header http.Header
 }
 
@@ -49,8 +49,8 @@ func Location(status int, header http.Header) string {
 	return ""
 }
 
-// Scan returns the length of the head at the start of b, as [Length] does, or [ErrNotHTTP] as soon as b
-// cannot become a response.
+// Scan returns the length of the head at the start of b, as [Length] does, or [ErrNotHTTP] as soon
+// as b cannot become a response.
 func Scan(b []byte, searched int) (length int, err error) {
 	if !begins(TrimLeading(b)) {
 		return 0, ErrNotHTTP
@@ -58,8 +58,9 @@ func Scan(b []byte, searched int) (length int, err error) {
 	return Length(b, searched), nil
 }
 
-// Length returns the length of the head of the message at the start of b, with the empty line after it, or
-// 0 if b ends before that. The first bytes of b that were searched by an earlier call are not searched again.
+// Length returns the length of the head of the message at the start of b, with the empty line after
+// it, or 0 if b ends before that. The first bytes of b that were searched by an earlier call are
+// not searched again.
 func Length(b []byte, searched int) int {
 	for i := max(len(b)-len(TrimLeading(b)), searched-len("\n\r")); i < len(b); {
 		j := bytes.IndexByte(b[i:], '\n')
@@ -77,8 +78,8 @@ func Length(b []byte, searched int) int {
 	return 0
 }
 
-// TrimLeading returns b without line breaks before the status line. RFC 9112, section 2.2, recommends
-// to ignore an empty line before a request; some servers send one before a response.
+// TrimLeading returns b without line breaks before the status line. RFC 9112, section 2.2,
+// recommends to ignore an empty line before a request; some servers send one before a response.
 func TrimLeading(b []byte) []byte {
 	n := 0
 	for n < min(len(b), maxLeading) && (b[n] == '\r' || b[n] == '\n') {
@@ -93,8 +94,8 @@ func StatusLine(b []byte) []byte {
 	return bytes.TrimRight(line, "\r")
 }
 
-// begins reports whether b begins like a status line, or is too short to know. ICY is the protocol of
-// SHOUTcast.
+// begins reports whether b begins like a status line, or is too short to know. ICY is the protocol
+// of SHOUTcast.
 func begins(b []byte) bool {
 	for _, s := range []string{"HTTP/", "ICY "} {
 		if n := min(len(b), len(s)); strings.EqualFold(string(b[:n]), s[:n]) {
@@ -104,11 +105,13 @@ func begins(b []byte) bool {
 	return false
 }
 
-// Final parses the head of the final response in a block. Interim responses (1xx), which may precede it, are
-// skipped. If the status line is invalid, the status is 0. A block without a status line is HTTP/0.9.
+// Final parses the head of the final response in a block. Interim responses (1xx), which may
+// precede it, are skipped. If the status line is invalid, the status is 0. A block without a status
+// line is HTTP/0.9.
 //
 // A status has three digits. RFC 9110, section 15, calls statuses above 599 invalid, but requires
-// that clients treat them like 5xx instead of rejecting the response, and some sites use them (999).
+// that clients treat them like 5xx instead of rejecting the response, and some sites use them
+// (999).
 func Final(block []byte) (h Head, body []byte) {
 	h, body = Parse(block)
 	for h.IsInterim() {
@@ -124,9 +127,9 @@ func Final(block []byte) (h Head, body []byte) {
 	return h, body
 }
 
-// Parse parses the head at the start of b, and returns what follows it. If the status line is invalid,
-// the status is 0, there is no header, and rest is b. If b does not begin with a status line, it is a
-// body of HTTP/0.9 with status 200.
+// Parse parses the head at the start of b, and returns what follows it. If the status line is
+// invalid, the status is 0, there is no header, and rest is b. If b does not begin with a status
+// line, it is a body of HTTP/0.9 with status 200.
 //
 // Header lines without a valid name are skipped, together with the lines that continue them. A
 // head that is torn within a line ends before that line.
@@ -211,8 +214,8 @@ func clean(value []byte) string {
 	return s
 }
 
-// parseStatus parses a status of three digits, at least 100, and returns what follows it. It returns 0 for
-// anything else.
+// parseStatus parses a status of three digits, at least 100, and returns what follows it. It
+// returns 0 for anything else.
 func parseStatus(b []byte) (n int, reason []byte) {
 	for reason = b; len(reason) > 0 && '0' <= reason[0] && reason[0] <= '9' && len(b)-len(reason) < 4; reason = reason[1:] {
 		n = 10*n + int(reason[0]-'0')

@@ -282,7 +282,8 @@ func read(b []byte) (h Head, body []byte, err error) {
 	return h, rest[:f.Length], nil
 }
 
-// FuzzAgainstNetHTTP checks that a response that net/http accepts is read with the same status, fields and body.
+// FuzzAgainstNetHTTP checks that a response that net/http accepts is read with the same status,
+// fields and body.
 func FuzzAgainstNetHTTP(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 103 \r\nLink: x\r\n\r\nHTTP/1.1 404 No\r\n\r\nbody",
@@ -325,8 +326,8 @@ func FuzzAgainstNetHTTP(f *testing.F) {
 	})
 }
 
-// isPlain reports whether a response has neither a status that net/http accepts by mistake, nor chunks
-// in HTTP/1.0, which net/http does not remove.
+// isPlain reports whether a response has neither a status that net/http accepts by mistake, nor
+// chunks in HTTP/1.0, which net/http does not remove.
 func isPlain(resp *http.Response, header http.Header) bool {
 	if !resp.ProtoAtLeast(1, 1) && header["Transfer-Encoding"] != nil { // resp.Header does not have it
 		return false

@@ -9,10 +9,11 @@ const (
 	maxCharset   = 40
 )
 
-// ContentType returns the media type and the charset in the values of Content-Type, both in lower case, or
-// "" if there is none. It follows the Fetch Standard, "extract a MIME type": the last valid type of several fields,
-// or of a list, counts, and keeps the charset of an equal type before it. In addition, it accepts blanks
-// and single quotes around a charset, and a charset after a comma or a blank instead of a semicolon.
+// ContentType returns the media type and the charset in the values of Content-Type, both in lower
+// case, or "" if there is none. It follows the Fetch Standard, "extract a MIME type": the last
+// valid type of several fields, or of a list, counts, and keeps the charset of an equal type before
+// it. In addition, it accepts blanks and single quotes around a charset, and a charset after a
+// comma or a blank instead of a semicolon.
 func ContentType(values ...string) (media, charset string) {
 	for _, v := range split(strings.Join(values, ",")) {
 		t, rest, _ := cut(v, ';')
@@ -73,8 +74,8 @@ func charsetOf(parameters string) string {
 	return ""
 }
 
-// split splits a list at its commas, and removes blanks around the elements. Commas in quoted strings do not
-// count.
+// split splits a list at its commas, and removes blanks around the elements. Commas in quoted
+// strings do not count.
 func split(s string) (elements []string) {
 	for more := true; more; {
 		var e string

@@ -171,8 +171,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	}
 }
 
-// attachShadow reports whether a template element with these attributes becomes the shadow root of the innermost element,
-// whose content is displayed (HTML Standard, section 4.12.3). Slots do not change the order of the text.
+// attachShadow reports whether a template element with these attributes becomes the shadow root of
+// the innermost element, whose content is displayed (HTML Standard, section 4.12.3). Slots do not
+// change the order of the text.
 func (c *collector) attachShadow(a *attrs) bool {
 	mode := a.value("shadowrootmode")
 	if len(c.steps) == 0 || !strings.EqualFold(mode, "open") && !strings.EqualFold(mode, "closed") {
@@ -468,8 +469,8 @@ func (c *collector) refresh(target, tag string) {
 	}
 }
 
-// refreshHeader adds the references of the header field Refresh. They are relative to the URL of the
-// page, because browsers read the field before a <base>.
+// refreshHeader adds the references of the header field Refresh. They are relative to the URL of
+// the page, because browsers read the field before a <base>.
 func (c *collector) refreshHeader(doc *Document) {
 	r := newResolver(doc.URL, "", nil)
 	for _, value := range doc.Refresh {

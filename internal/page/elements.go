@@ -92,7 +92,7 @@ const (
 	svgHTML    // SVG element that contains HTML
 	breakout   // ends SVG and MathML
 	hasData    // the collector reads its attributes
-	shadowHost // may have a shadow root, besides custom elements (DOM Standard, "valid shadow host name")
+	shadowHost // may have a shadow root, in addition to custom elements (DOM Standard, "valid shadow host name")
 )
 
 // An element holds the properties of all elements with a name.

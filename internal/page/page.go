@@ -68,9 +68,10 @@ type Content struct {
 	Keywords    string // meta keywords
 	Lang        string // language tag, as written in html[lang], a meta element or Content-Language; else detected from Text
 
-	// Text is the visible text. Words are separated by one space, blocks and lines by one
-	// newline. It does not contain scripts, styles, comments, templates (except for
-	// declarative shadow roots) and sources of formulas. The content of noscript elements is text, because scripts are not run.
+	// Text is the visible text. Words are separated by one space, blocks and lines by one newline.
+	// It does not contain scripts, styles, comments, templates (except for declarative shadow
+	// roots) and sources of formulas. The content of noscript elements is text, because scripts are
+	// not run.
 	Text string
 
 	// AnchorText is the anchors of all <a href> and <area> elements, in order and with

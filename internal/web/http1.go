@@ -106,8 +106,8 @@ func (c *conn) headError() error {
 	return errNoAnswer
 }
 
-// receive reads from the network onto the tape. It reports whether something was received; otherwise
-// c.failed is the reason.
+// receive reads from the network onto the tape. It reports whether something was received;
+// otherwise c.failed is the reason.
 func (c *conn) receive() bool {
 	if c.failed != nil {
 		return false

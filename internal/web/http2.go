@@ -62,10 +62,11 @@ const (
 	http1Required = 0xd // HTTP_1_1_REQUIRED
 )
 
-// refusal reports whether the error of a request over HTTP/2 says that the request was not processed,
-// and whether the server requires HTTP/1.1. Errors that are not of a stream can only be recognised by
-// their text. net/http aborts the streams that GOAWAY excludes; later requests find the connection not
-// usable. If the connection ends after GOAWAY, the text has the error code, and then what the server says.
+// refusal reports whether the error of a request over HTTP/2 says that the request was not
+// processed, and whether the server requires HTTP/1.1. Errors that are not of a stream can only be
+// recognised by their text. net/http aborts the streams that GOAWAY excludes; later requests find
+// the connection not usable. If the connection ends after GOAWAY, the text has the error code, and
+// then what the server says.
 func refusal(err error) (unprocessed, http1 bool) {
 	if stream, ok := errors.AsType[streamError](err); ok {
 		http1 = stream.Code == http1Required
@@ -78,8 +79,8 @@ func refusal(err error) (unprocessed, http1 bool) {
 	return http1 || excluded || text == "http2: client conn not usable", http1
 }
 
-// connectionFields must not occur over HTTP/2 (RFC 9113, section 8.2.2). They would change the meaning
-// of the body, which HTTP/2 frames itself.
+// connectionFields must not occur over HTTP/2 (RFC 9113, section 8.2.2). They would change the
+// meaning of the body, which HTTP/2 frames itself.
 var connectionFields = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"}
 
 // send2 sends a request over HTTP/2. If it fails, unprocessed reports whether the server did not

@@ -51,8 +51,8 @@ func thenGoAway(f *http2.Framer, stream uint32) bool {
 	return ok2(f, stream) && f.WriteGoAway(stream, http2.ErrCodeNo, nil) == nil
 }
 
-// An unwilling server answers requests over HTTP/2 by replies, one after the other, and the last one
-// again and again. Over HTTP/1.1 its page is "http/1.1".
+// An unwilling server answers requests over HTTP/2 by replies, one after the other, and the last
+// one again and again. Over HTTP/1.1 its page is "http/1.1".
 type unwilling struct {
 	replies     []reply
 	certificate []tls.Certificate

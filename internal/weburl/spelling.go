@@ -2,8 +2,8 @@ package weburl
 
 import "strings"
 
-// ResolveSpelled resolves ref as [Resolve] does, but keeps the escapes in its path as they are ("%7E"), as browsers
-// do, which do not make URLs canonical beyond the standard.
+// ResolveSpelled resolves ref as [Resolve] does, but keeps the escapes in its path as they are
+// ("%7E"), as browsers do, which do not make URLs canonical beyond the standard.
 func ResolveSpelled(base URL, ref string) (string, error) {
 	u, err := Resolve(base, ref)
 	if err != nil {
