@@ -374,17 +374,18 @@ func TestXML(t *testing.T) {
 
 func TestSelectors(t *testing.T) {
 	var selectors []Selector
-	for _, s := range []string{"z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title"} {
+	for _, s := range []string{"z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title", "svg=foreignObject p"} {
 		selector, err := ParseSelector(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		selectors = append(selectors, selector)
 	}
-	c := extract(`<title>T</title><h1> One  <p>two</h1><div class=x><b>b</b><p><b>not</b></div><i>i<i>j</i></i><h2>Three</h2><script>{"k": 1}</script><h2></h2>`, selectors...)
+	c := extract(`<title>T</title><h1> One  <p>two</h1><div class=x><b>b</b><p><b>not</b></div><i>i<i>j</i></i><h2>Three</h2><script>{"k": 1}</script><h2></h2><svg><foreignObject><p>in a drawing</p></foreignObject></svg>`, selectors...)
 	want := []wire.Values{
 		{Name: "a", Values: []string{"b", "ij", "j"}},
 		{Name: "raw", Values: []string{`{"k": 1}`}},
+		{Name: "svg", Values: []string{"in a drawing"}},
 		{Name: "title", Values: []string{"T"}},
 		{Name: "z", Values: []string{"One two", "Three"}},
 	}

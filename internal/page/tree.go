@@ -49,6 +49,11 @@ func (c *collector) walk(root *html.Node) {
 // If the steps do not suffice for the selectors of a field, this field and the following fields are
 // missing; fields returns their names too.
 func (x *Extractor) fields(root *html.Node) (fields []wire.Values, missing []string) {
+	for node := range root.Descendants() {
+		if node.Namespace != "" && node.Type == html.ElementNode {
+			node.Data = strings.ToLower(node.Data) // as in the selectors of cascadia; "foreignObject" would never match
+		}
+	}
 	var size int
 	x.search.reset(root, x.construction.treeNodes())
 	defer x.search.clear()
