@@ -23,7 +23,7 @@ P              ?= ./...
 B              ?= .
 
 GO     ?= go
-TOOL   := $(GO) tool -modfile=tools.mod
+TOOL   := $(GO) tool -modfile=internal/tools/go.mod
 SHELLS := $(wildcard scripts/*) .ci/run
 
 # The race detector needs cgo, and cgo a C compiler.

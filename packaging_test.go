@@ -35,7 +35,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is for bash")
 	}
-	if out, err := exec.Command("go", "tool", "-modfile=tools.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "tool", "-modfile=internal/tools/go.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
 	bin, err := build()
@@ -148,7 +148,7 @@ func TestDebianPackage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "dpkg-deb"), []byte("#!/usr/bin/env bash\nexec "+dpkg+` "${@/#-Zxz/-Znone}"`+"\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "tool", "-modfile=tools.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "tool", "-modfile=internal/tools/go.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
 	made := func() string {
@@ -184,7 +184,7 @@ func TestDebianPackage(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^drwxr-xr-x root/root .* \./etc/spoor/$`).Match(list) {
 		t.Error("/etc/spoor is missing")
 	}
-	unit, err := os.ReadFile("packaging/systemd/spoor@.service")
+	unit, err := os.ReadFile("internal/packaging/systemd/spoor@.service")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestUnitsAreValid(t *testing.T) {
 	dir := t.TempDir()
 	verify := exec.Command("systemd-analyze", "verify", "--man=no")
 	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {
-		b, err := os.ReadFile(filepath.Join("packaging", "systemd", name))
+		b, err := os.ReadFile(filepath.Join("internal", "packaging", "systemd", name))
 		if err != nil {
 			t.Fatal(err)
 		}

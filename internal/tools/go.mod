@@ -1,4 +1,4 @@
-module spoor
+module spoor/internal/tools
 
 go 1.26.0
 
