@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"archive/zip"
@@ -53,18 +53,19 @@ var directUses = map[string]string{
 // a buffer, or is in the list above.
 func TestTextForPeopleIsEscaped(t *testing.T) {
 	found := map[string]bool{}
-	for _, root := range []string{"cmd", "internal/run"} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	project := os.DirFS(inRoot())
+	for _, dir := range []string{"cmd", "internal/run"} {
+		err := fs.WalkDir(project, dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			file, err := parser.ParseFile(token.NewFileSet(), inRoot(path), nil, 0)
 			if err != nil {
 				return err
 			}
 			for _, decl := range file.Decls {
 				for _, use := range uses(decl) {
-					found[filepath.ToSlash(path)+" "+use] = true
+					found[path+" "+use] = true
 				}
 			}
 			return nil
@@ -144,10 +145,7 @@ const (
 // obeys reaches stderr, or a stdout that people read.
 func TestNothingThatATerminalObeysIsPrinted(t *testing.T) {
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := inRoot("scripts")
 	c.env = append(c.env, "H="+hostileBytes, "CRAWL="+filepath.Join(scripts, "crawl"), "COMPARE="+filepath.Join(scripts, "compare"))
 	c.hostileFiles(t)
 	c.shell(t, `topic -query 'jazz saxophone' >topic.json; frontier add -store "$H.store" <records 2>/dev/null

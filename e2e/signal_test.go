@@ -1,6 +1,6 @@
 //go:build unix
 
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -30,10 +30,7 @@ func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not interrupted in a short test")
 	}
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	for _, web := range []string{"replay", "live"} {
 		for _, mode := range []string{"loop", "steady"} {
 			t.Run(web+" "+mode, func(t *testing.T) {
@@ -81,10 +78,7 @@ func TestASecondSignalKillsTheStages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not interrupted in a short test")
 	}
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	for _, mode := range []string{"loop", "steady"} {
 		t.Run(mode, func(t *testing.T) {
 			c := newComparison(t)
@@ -156,10 +150,7 @@ func TestStagesEndSoonAfterTheScript(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawl is killed in a short test")
 	}
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 	c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
@@ -201,10 +192,7 @@ func TestASignalToAllLosesNoPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not interrupted in a short test")
 	}
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	for _, mode := range []string{"loop", "steady"} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(fmt.Sprintf("%s %v", mode, sig), func(t *testing.T) {

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -126,7 +126,7 @@ const measuresPage = "doc/results/measures.md"
 
 const measuresHead = `# Measures against labels
 
-Written by ` + "`go test -count 1 -run TestMeasuresAgainstLabels -update .`" + `, which fails without -update if the page
+Written by ` + "`go test -count 1 -run TestMeasuresAgainstLabels -update ./e2e`" + `, which fails without -update if the page
 differs from what the code measures; do not edit.
 
 Each of five topics is made by ` + "`topic -query … -positive … -negative …`" + ` from a query and 20 + 40 example pages.
@@ -158,12 +158,12 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	}
 
 	if *update {
-		if err := os.WriteFile(measuresPage, []byte(page), 0o666); err != nil {
+		if err := os.WriteFile(inRoot(measuresPage), []byte(page), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(measuresPage)
+	want, err := os.ReadFile(inRoot(measuresPage))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -261,10 +261,7 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			c := newComparison(t)
 			c.shell(t, `topic -query "$(<query.txt)" >topic.json; mkdir tmp`)
-			script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			script := inRoot("scripts", "crawl")
 			// jaccard learns a topic, also while a crawl is opened.
 			c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "jaccard", "-pages", "40", "-size", "8"}
 			if mode == "steady" {
@@ -442,10 +439,7 @@ type crawl struct {
 func newCrawl(t *testing.T, strategy string) *crawl {
 	t.Helper()
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := inRoot("scripts")
 	seeds, pages := filepath.Join(c.dir, "seeds.txt"), "150"
 	archive := filepath.Join(c.dir, "web.warc.gz")
 	query := "cryptography: ciphers, hashes, certificates, TLS"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -31,10 +31,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 	}
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	flags := []string{"-strategy", "niche", "-pages", "24", "-size", "6"}
 	c.args = append([]string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz"}, flags...)
 	c.run(t, "plain")
@@ -73,7 +70,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 			copyFile(command, filepath.Join(bin, prefix+filepath.Base(command)))
 		}
 	}
-	copyFile(filepath.Join("scripts", "crawl"), filepath.Join(bin, prefix+"crawl"))
+	copyFile(inRoot("scripts", "crawl"), filepath.Join(bin, prefix+"crawl"))
 	env := append(slices.Clone(c.env), "PATH="+bin+":"+os.Getenv("PATH"), "PROGRAM_PREFIX="+prefix, "IFS=/ -",
 		"TMPDIR="+filepath.Join(dir, name("tmp")), "HOME="+filepath.Join(dir, name("home")), "XDG_CACHE_HOME=", "CDPATH="+dir)
 	fetch := run.Quote(filepath.Join(bin, prefix+"fetch")) + " -archive " + run.Quote(name("web")+".warc.gz") +
@@ -114,7 +111,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 	t.Run("compare", func(t *testing.T) {
 		copyFile(filepath.Join(dir, name("web")+".warc.gz"), filepath.Join(dir, "web.warc.gz"))
 		copyFile(filepath.Join(c.dir, "jazz-easy.txt"), filepath.Join(dir, "jazz-easy.txt"))
-		copyFile(filepath.Join("scripts", "compare"), filepath.Join(dir, "scripts", "compare"))
+		copyFile(inRoot("scripts", "compare"), filepath.Join(dir, "scripts", "compare"))
 		plan := "web w web.warc.gz labels.ndjson\ntopic jazz w jazz query.txt\nseeds jazz-easy.txt easy\ntrack K niche\npages 20\n"
 		if err := os.WriteFile(filepath.Join(dir, name("plan")), []byte(plan), 0o666); err != nil {
 			t.Fatal(err)
@@ -136,7 +133,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, script := range []string{"demo", "crawl"} {
-			copyFile(filepath.Join("scripts", script), filepath.Join(root, "scripts", script))
+			copyFile(inRoot("scripts", script), filepath.Join(root, "scripts", script))
 		}
 		cmd := exec.Command("bash", filepath.Join(name("root"), "scripts", "demo"), "-demo"+oddLine)
 		cmd.Dir, cmd.Env = dir, append(slices.Clone(env), "PROGRAM_PREFIX=", "PATH="+os.Getenv("PATH"))

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bufio"
@@ -44,6 +44,9 @@ const imports = `
 
 	# A program for the Makefile, which runs the commands.
 	packaging:
+
+	# Tests of whole programs only.
+	e2e:
 `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
@@ -123,7 +126,7 @@ type goPackage struct {
 
 // ours reports whether the package belongs to this project.
 func (p *goPackage) ours() bool {
-	return p.ImportPath == "spoor" || strings.HasPrefix(p.ImportPath, module)
+	return strings.HasPrefix(p.ImportPath, module)
 }
 
 // list returns the packages of the project, and all that they depend on, as built for
@@ -131,6 +134,7 @@ func (p *goPackage) ours() bool {
 func list(t *testing.T, goos string) map[string]*goPackage {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
+	cmd.Dir = inRoot()
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -160,7 +164,7 @@ func TestImportsPointDown(t *testing.T) {
 			name := short(p.ImportPath)
 			allowed, placed := may[name]
 			command := strings.HasPrefix(name, "cmd/") && !strings.HasPrefix(name, "cmd/internal/")
-			if !placed && !command && p.ImportPath != "spoor" {
+			if !placed && !command {
 				t.Errorf("%s is not in the table of deps_test.go", name)
 				continue
 			}
@@ -240,6 +244,7 @@ func TestNumbersAreTheSameOnAllProcessors(t *testing.T) {
 		args = append(args, "./internal/"+name)
 	}
 	cmd := exec.Command("go", args...)
+	cmd.Dir = inRoot()
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	out, err := cmd.StderrPipe()
 	if err != nil {

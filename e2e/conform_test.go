@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -22,10 +21,7 @@ func TestStagesConform(t *testing.T) {
 	}
 	endpoint := newChat()
 	defer endpoint.Close()
-	examples, err := filepath.Abs(filepath.Join("doc", "examples"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := inRoot("doc", "examples")
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
 	c.env = append(c.env, "EXAMPLES="+examples, "CHAT_URL="+endpoint.URL, "CHAT_MODEL=m", "TOPIC=jazz", "CHAT_PATIENCE=0.01", "SPOOR_RUN="+c.dir)
 	c.shell(t, `topic -query jazz >topic.json
@@ -82,7 +78,7 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 // shownStrategies writes the files that doc/pipelines.md shows, and returns the commands that it runs in
 // place of evolve.
 func shownStrategies(t *testing.T, c *crawl) (commands []string) {
-	text, err := os.ReadFile("doc/pipelines.md")
+	text, err := os.ReadFile(inRoot("doc", "pipelines.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

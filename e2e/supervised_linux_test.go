@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -300,10 +300,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.shell(t, "topic -query 'jazz saxophone trumpet swing bebop' >topic.json")
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 
 	s := &service{dir: filepath.Join(c.dir, "service"), disk: disk, run: filepath.Join(disk, "jazz"), env: c.env}
 	s.write(t, "run", fmt.Sprintf("#!/bin/sh\nexec 2>&1\ncd '%s'\nexec chpst -P '%s' -run '%s' -topic topic.json -seeds seeds.txt -pages 1000000 -steady -fair host "+

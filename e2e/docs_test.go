@@ -1,9 +1,10 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,7 +159,7 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 	}
 	t.Parallel()
 	for _, file := range documents(t) {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(inRoot(file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 		if len(list) == 0 {
 			continue
 		}
-		t.Run(filepath.ToSlash(file), func(t *testing.T) {
+		t.Run(file, func(t *testing.T) {
 			var place string
 			var env []string
 			if !testing.Short() && slices.ContainsFunc(list, session.executed) {
@@ -205,7 +206,7 @@ func settle(t *testing.T) (place string, env []string) {
 	}
 	// Copies: what a block does by mistake it does to them.
 	for _, dir := range []string{"scripts", "doc"} {
-		if err := os.CopyFS(filepath.Join(place, dir), os.DirFS(dir)); err != nil {
+		if err := os.CopyFS(filepath.Join(place, dir), os.DirFS(inRoot(dir))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,11 +283,11 @@ func (s session) execute(t *testing.T, place string, env []string) {
 	}
 }
 
-// documents lists what the test reads.
+// documents lists what the test reads, relative to the root.
 func documents(t *testing.T) (files []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "doc/*.md"} {
-		list, err := filepath.Glob(pattern)
+		list, err := fs.Glob(os.DirFS(inRoot()), pattern)
 		if err != nil {
 			t.Fatal(err)
 		}

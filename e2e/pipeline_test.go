@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"errors"
@@ -53,10 +53,7 @@ func TestPipeline(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			scripts, err := filepath.Abs("scripts")
-			if err != nil {
-				return err
-			}
+			scripts := inRoot("scripts")
 			e.Setenv("PATH", strings.Join([]string{bin, scripts, path}, string(os.PathListSeparator)))
 			return nil
 		},

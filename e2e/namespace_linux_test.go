@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func TestProcess1OfAContainerObeysSignals(t *testing.T) {
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 	crawl := func(dir string) *exec.Cmd {
-		cmd := exec.Command("unshare", slices.Concat(isolate, []string{"scripts/crawl", "-run", filepath.Join(c.dir, dir), "-topic", filepath.Join(c.dir, "topic.json"),
+		cmd := exec.Command("unshare", slices.Concat(isolate, []string{inRoot("scripts", "crawl"), "-run", filepath.Join(c.dir, dir), "-topic", filepath.Join(c.dir, "topic.json"),
 			"-seeds", filepath.Join(c.dir, "jazz-easy.txt"), "-archive", filepath.Join(c.dir, "web.warc.gz"), "-strategy", "bestfirst", "-pages", "16", "-size", "1"})...)
 		cmd.Env = c.env
 		return cmd
@@ -109,10 +109,7 @@ func TestARunIsLockedAcrossNamespaces(t *testing.T) {
 	isolate := isolation(t)
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	script, err := filepath.Abs(filepath.Join("scripts", "crawl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := inRoot("scripts", "crawl")
 	c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "niche", "-pages", "12", "-size", "6"}
 	c.run(t, "plain")
 	want := c.order(t, "plain")

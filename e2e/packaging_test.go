@@ -1,6 +1,7 @@
-package spoor_test
+package e2e
 
 import (
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -35,7 +36,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the script is for bash")
 	}
-	if out, err := exec.Command("go", "tool", "-modfile=internal/tools/go.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "tool", "-modfile="+inRoot("internal", "tools", "go.mod"), "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
 	bin, err := build()
@@ -43,7 +44,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	install := exec.Command("scripts/package", "install", dir, bin)
+	install := exec.Command(inRoot("scripts", "package"), "install", dir, bin)
 	install.Env = append(os.Environ(), "PROGRAM_PREFIX=x-")
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -62,7 +63,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		"judge":    "overlap table",
 		"exchange": "create pass restore status",
 	}
-	commands, err := os.ReadDir("cmd")
+	commands, err := os.ReadDir(inRoot("cmd"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		if err := os.WriteFile(kept, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		uninstall := exec.Command("scripts/package", "uninstall", dir, bin)
+		uninstall := exec.Command(inRoot("scripts", "package"), "uninstall", dir, bin)
 		uninstall.Env = install.Env
 		out, err := uninstall.CombinedOutput()
 		left, _ := exec.Command("find", dir, "-type", "f").Output()
@@ -148,12 +149,12 @@ func TestDebianPackage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, "dpkg-deb"), []byte("#!/usr/bin/env bash\nexec "+dpkg+` "${@/#-Zxz/-Znone}"`+"\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "tool", "-modfile=internal/tools/go.mod", "-n", "go-md2man").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "tool", "-modfile="+inRoot("internal", "tools", "go.mod"), "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
 	made := func() string {
 		dir := t.TempDir()
-		pack := exec.Command("scripts/package", "deb", dir)
+		pack := exec.Command(inRoot("scripts", "package"), "deb", dir)
 		pack.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000", "PATH="+path+string(os.PathListSeparator)+os.Getenv("PATH"))
 		if out, err := pack.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -172,19 +173,19 @@ func TestDebianPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := filepath.Glob("doc/*.md")
+	documents, err := fs.Glob(os.DirFS(inRoot()), "doc/*.md")
 	if err != nil || len(documents) == 0 {
 		t.Fatal(documents, err)
 	}
 	for _, name := range append(documents, "README.md", "CHANGELOG.md", "copyright") {
-		if !strings.Contains(string(list), " ./usr/share/doc/spoor/"+filepath.ToSlash(name)+"\n") {
+		if !strings.Contains(string(list), " ./usr/share/doc/spoor/"+name+"\n") {
 			t.Errorf("%s is missing", name)
 		}
 	}
 	if !regexp.MustCompile(`(?m)^drwxr-xr-x root/root .* \./etc/spoor/$`).Match(list) {
 		t.Error("/etc/spoor is missing")
 	}
-	unit, err := os.ReadFile("internal/packaging/systemd/spoor@.service")
+	unit, err := os.ReadFile(inRoot("internal", "packaging", "systemd", "spoor@.service"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +211,11 @@ func TestUnitsAreValid(t *testing.T) {
 	dir := t.TempDir()
 	verify := exec.Command("systemd-analyze", "verify", "--man=no")
 	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {
-		b, err := os.ReadFile(filepath.Join("internal", "packaging", "systemd", name))
+		b, err := os.ReadFile(inRoot("internal", "packaging", "systemd", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.NewReplacer("/usr/bin/spoor-crawl", mustAbs(t, "scripts/crawl"), "/usr/bin/spoor-", bin+"/").Replace(string(b))
+		text := strings.NewReplacer("/usr/bin/spoor-crawl", inRoot("scripts", "crawl"), "/usr/bin/spoor-", bin+"/").Replace(string(b))
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -226,15 +227,6 @@ func TestUnitsAreValid(t *testing.T) {
 	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-func mustAbs(t *testing.T, name string) string {
-	t.Helper()
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return abs
 }
 
 // requests are the roff requests and macros that go-md2man writes. Text that begins a line with a

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -99,10 +99,7 @@ func newComparison(t *testing.T) comparison {
 
 // compare is the command compare, with scripts/crawl on the PATH.
 func (c comparison) compare(args ...string) *exec.Cmd {
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		panic(err)
-	}
+	scripts := inRoot("scripts")
 	bin := filepath.Join(buildDir, "bin")
 	cmd := exec.Command(filepath.Join(bin, "compare"), args...)
 	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), "PATH="+strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator)))

@@ -1,6 +1,8 @@
-package spoor_test
+// Package e2e tests whole programs: the commands and scripts, in processes of their own.
+package e2e
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"io/fs"
@@ -45,6 +47,15 @@ func (m withBuildDir) Run() int {
 	return m.M.Run()
 }
 
+// inRoot returns the absolute path of a file in the root of the project.
+func inRoot(elem ...string) string {
+	path, err := filepath.Abs(filepath.Join(append([]string{".."}, elem...)...))
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
 // build builds the commands once, as the Makefile does, and returns their directory.
 var build = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(buildDir, "bin")
@@ -52,6 +63,7 @@ var build = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd.Dir = inRoot()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -70,13 +82,9 @@ func environment(t *testing.T) []string {
 	if err != nil {
 		t.Fatalf("building the commands: %v", err)
 	}
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return []string{
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"SPOOR=" + root,
+		"SPOOR=" + inRoot(),
 		"SPOOR_SHARED=" + shared(),
 		"SPOOR_WARCIO=" + warcio(),
 		"GOSITE=" + goSite(t),
@@ -85,13 +93,9 @@ func environment(t *testing.T) []string {
 
 // shared returns the directory of the shared data, or "" if there is none.
 func shared() string {
-	dir := os.Getenv("SPOOR_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "shared")
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return ""
+	dir := cmp.Or(os.Getenv("SPOOR_SHARED"), filepath.Join("..", "shared"))
+	if !filepath.IsAbs(dir) {
+		dir = inRoot(dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "webs")); err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -65,10 +65,7 @@ func TestACrawlStaysInItsScope(t *testing.T) {
 	if err != nil {
 		t.Fatalf("building the commands: %v", err)
 	}
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := inRoot("scripts")
 	path := "PATH=" + strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator))
 	excluded := regexp.MustCompile(`^/(tag/|.*/tag/|.*\.pdf$)`)
 	for _, c := range []struct{ strategy, loop string }{{"breadthfirst", ""}, {"hits", ""}, {"forage", "-steady"}} {

@@ -1,4 +1,4 @@
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -152,10 +152,7 @@ func TestACrawlOutlivesItsSearch(t *testing.T) {
 func newIslands(t *testing.T, site, strategy string, params ...string) *crawl {
 	t.Helper()
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := inRoot("scripts")
 	c.shell(t, fmt.Sprintf("topic -query 'jazz saxophone' >topic.json; echo %s/first/0 >seeds.txt", site))
 	c.args = append([]string{filepath.Join(scripts, "crawl"), "-topic", "topic.json", "-seeds", "seeds.txt",
 		"-strategy", strategy, "-pages", "60", "-size", "3"}, params...)

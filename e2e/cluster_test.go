@@ -1,6 +1,6 @@
 //go:build linux
 
-package spoor_test
+package e2e
 
 import (
 	"bytes"
@@ -579,7 +579,7 @@ func TestServersOfTheManual(t *testing.T) {
 		t.Skip("no crawls in a short test")
 	}
 	c := newCrawl(t, "bestfirst")
-	text, err := os.ReadFile("doc/cluster.md")
+	text, err := os.ReadFile(inRoot("doc", "cluster.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -864,10 +864,7 @@ func TestPartitionsCostFewPages(t *testing.T) {
 		need(t, "the shared data")
 	}
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
-	scripts, err := filepath.Abs("scripts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := inRoot("scripts")
 	url := startNATS(t)
 	for _, web := range []string{"webkb", "planetmath"} { // links of our own, beside which indexes are written
 		if err := os.Symlink(filepath.Join(data, "webs", web+".warc.gz"), filepath.Join(c.dir, web+".warc.gz")); err != nil {
