@@ -23,7 +23,7 @@ P              ?= ./...
 B              ?= .
 
 GO     ?= go
-TOOL   := $(GO) tool -modfile=tools.mod
+TOOL   := $(GO) tool -modfile=internal/tools/go.mod
 SHELLS := $(wildcard scripts/*) .ci/run
 
 # The race detector needs cgo, and cgo a C compiler.
@@ -113,15 +113,15 @@ TERSE := grep -Ev '^=== |^ +--- PASS'
 crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300), CLUSTERS (200) crawls on several nodes disturbed, ROUNDS (1000) pairs of commits, crawls on one to five nodes
 	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
-	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' . -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
-	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' . -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
-	$(GO) test -v -count=1 -timeout=6h -run='^TestADisturbedClusterFetchesTheSame$$' . -clusters=$(CLUSTERS) -seed=$(SEED) | $(TERSE)
-	$(GO) test -v -count=1 -timeout=6h -run='^TestTheNumberOfNodesDoesNotMatter$$' . -node-counts | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' ./e2e -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
+	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' ./e2e -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -run='^TestADisturbedClusterFetchesTheSame$$' ./e2e -clusters=$(CLUSTERS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -run='^TestTheNumberOfNodesDoesNotMatter$$' ./e2e -node-counts | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestOneOfTwoCommitsCounts$$' ./internal/exchange -rounds=$(ROUNDS) | $(TERSE)
 
 .PHONY: supervised
 supervised: build ## a live crawl of 30 hosts under runit for FOR (2h), killed, its disk full, a host down
-	$(GO) test -v -count=1 -timeout=24h -run='^TestASupervisedCrawlLosesNothing$$' . -supervised=$(or $(FOR),2h) -seed=$(SEED)
+	$(GO) test -v -count=1 -timeout=24h -run='^TestASupervisedCrawlLosesNothing$$' ./e2e -supervised=$(or $(FOR),2h) -seed=$(SEED)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s), LANES (1) at a time; F=Name P=./dir/ selects

@@ -19,8 +19,8 @@ package strategy
 //	batch                  Batch      pages between two updates of the classifier
 //	domain.queue.fraction  Share      share of a generation that one host may fill
 //
-// If the program leaves something open or is wrong, we follow PAPERS.md. The comments name the rows
-// of its table.
+// If the program leaves something open or is wrong, we follow doc/PAPERS.md. The comments name the
+// rows of its table.
 
 import (
 	"container/heap"
