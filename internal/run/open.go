@@ -278,7 +278,9 @@ func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 
 // checkContact returns an error if fetch would refuse every address.
 func (s *Settings) checkContact(stages Stages) error {
-	allowed := func(f string) bool { return f == "-allow-private" || strings.HasPrefix(f, "-contact=") && f != "-contact=" }
+	allowed := func(f string) bool {
+		return f == "-allow-private" || strings.HasPrefix(f, "-contact=") && f != "-contact="
+	}
 	if len(s.Archives) > 0 || slices.ContainsFunc(s.Live, allowed) || !stages.find("fetch").Own {
 		return nil
 	}
