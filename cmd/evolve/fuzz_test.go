@@ -42,7 +42,7 @@ func evolveTwice(t *testing.T, target *topic.Topic, kind strategy.Kind, in strin
 		return s
 	}
 	opt := options{strategy: kind.Name, n: 5, seed: 1, agent: "spoor", nofollow: true}
-	opt.stream.Limit, opt.stream.Log = wire.DefaultLimit, "text"
+	opt.stream.Limit = wire.DefaultLimit
 	s, again := fresh(), fresh()
 	for generation := 1; generation <= 2; generation++ {
 		var stdout, stderr bytes.Buffer

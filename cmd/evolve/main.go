@@ -168,7 +168,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("evolve", manual, stderr)
 	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -learn and -strategies")
 	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
-	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl, required by strategies that use its words")
+	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score, required by strategies that use its words")
 	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
 	fs.IntVar(&opt.n, "n", 20, "the `number` of addresses that a generation fetches")
 	fs.Uint64Var(&opt.seed, "seed", 1, "random `seed`")
@@ -236,7 +236,8 @@ type options struct {
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	var target *topic.Topic
 	if o.topic != "" {
-		if target, err = topic.Load(o.topic); errors.Is(err, topic.ErrOtherFile) {
+		var made bool
+		if target, made, err = topic.LoadOrMake(o.topic); errors.Is(err, topic.ErrOtherFile) || made && err != nil {
 			return filter.Usagef("%w", err)
 		} else if err != nil {
 			return err

@@ -137,7 +137,7 @@ type command struct {
 	dir                   string
 	options               frontier.Options
 	scope                 []string
-	log                   string
+	log                   filter.LogOptions
 	stdin                 io.Reader
 	stdout, stderr        io.Writer
 	stream                *exchange.JetStream
@@ -211,7 +211,7 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 	fs.StringVar(&s.Key, "key", "", "`file` with the key of -cert")
 	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _; required")
 	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; with create also how long partitions wait for an address that becomes due (stored in the settings of the crawl)")
-	filter.LogFlag(fs, &c.log)
+	filter.LogFlags(fs, &c.log)
 	switch name {
 	case "create":
 		n := &c.settings

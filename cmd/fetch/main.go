@@ -2,12 +2,14 @@
 //
 // Usage:
 //
-//	fetch [flags] [FILE…] < addresses
-//	fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
+//	fetch [flags] URL…
+//	fetch [flags] [-f FILE…] < addresses
+//	fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [URL…] < addresses
 //	fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 //
-// Fetch reads address records, or plain lines with one URL each, and writes each of them
-// back with its outcome: the response and its body, or an error.
+// Fetch takes addresses from its arguments, or reads address records or plain lines with one URL
+// each from the files of -f or from stdin, and writes each of them back with its outcome: the
+// response and its body, or an error. An argument without :// is the name of a file too.
 //
 // # Live
 //
@@ -215,7 +217,7 @@
 //
 // # Example
 //
-//	echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
+//	fetch https://go.dev/ -contact me@example.org -warc crawl/go | parse
 //	fetch -archive web.warc.gz -all | parse | score -topic topic.json
 //
 // # Exit status
@@ -240,6 +242,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"log/slog"
 	"math"
@@ -261,11 +264,13 @@ import (
 
 const manual = `fetch - fetch pages from the web or from archives
 
-Usage: fetch [flags] [FILE…] < addresses
-       fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
+Usage: fetch [flags] URL…
+       fetch [flags] [-f FILE…] < addresses
+       fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [URL…] < addresses
        fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 
-In:  address records, or plain lines with one URL each.
+In:  URLs as arguments, or address records or plain lines with one URL each, in files (-f;
+     an argument without :// is a file too) or stdin.
 Out: each of them with its fetch section (final_url, status_code, headers,
      timestamp, digest, …, error) and its body, which is body_base64 if it is
      not UTF-8. One record out for every record in, and one for each sitemap.
@@ -313,7 +318,7 @@ out_of_scope scope_excluded scope_depth. A status such as 404 is not an error. "
 means that the address has no outcome yet and is to be tried later.
 
 Example:
-  echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
+  fetch https://go.dev/ -contact me@example.org -warc crawl/go | parse
   fetch -archive web.warc.gz -all | parse | score -topic topic.json
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted:
@@ -333,7 +338,8 @@ const (
 type command struct {
 	crawler.Options
 	stream       filter.Stream
-	files        []string // with addresses
+	files        filter.Strings // with addresses
+	addresses    []string       // given as arguments, a line each
 	archiveFirst bool
 	all          bool
 	status       []int // nil: any
@@ -362,14 +368,20 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if c.all {
 		return c.writeAll(stdin, logger)
 	}
-	if len(c.files) == 0 && len(c.Archives) > 0 && filter.IsTerminal(stdin) {
-		fmt.Fprintln(stderr, "fetch: addresses of pages in the archives are expected; -all writes all pages")
+	var in io.Reader = strings.NewReader(strings.Join(c.addresses, ""))
+	if len(c.addresses) == 0 || len(c.files) > 0 {
+		if len(c.files) == 0 && len(c.Archives) > 0 && filter.IsTerminal(stdin) {
+			fmt.Fprintln(stderr, "fetch: addresses of pages in the archives are expected; -all writes all pages")
+		}
+		files, err := filter.Open(stdin, c.files)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w\nhint: an address begins with http:// or https://", err)
+		} else if err != nil {
+			return err
+		}
+		defer files.Close()
+		in = io.MultiReader(in, files)
 	}
-	in, err := filter.Open(stdin, c.files)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	c.stream.Stdin = filter.Addresses(in)
 	if slices.Contains(c.Archives, archive.Input) || slices.Contains(c.Dedup, archive.Input) {
 		return filter.Usagef("addresses cannot be looked up in an archive on stdin\nhint: save the archive to a file, or use -all")
@@ -546,6 +558,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	c.WARC.MaxSize = archive.DefaultMaxSize
 	fs := filter.Flags("fetch", manual, stderr)
 	c.stream.CommonFlags(fs)
+	fs.Var(&c.files, "f", "read addresses from this `file`; - is stdin; may be repeated")
 	fs.IntVar(&c.Workers, "j", 0, "send `n` requests at a time (default 64 live, one for each processor from an archive)")
 	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; with -all, - is stdin; may be repeated")
 	fs.Func("capture", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
@@ -617,10 +630,17 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Var(&c.Partition, "partition", "in a crawl on several machines: the partition `p/P`; redirects to hosts of other partitions are not followed, and the record has the status of the redirect")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")
 	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")
-	if err := filter.Parse(fs, args); err != nil {
+	rest, err := filter.ParseMixed(fs, args)
+	if err != nil {
 		return nil, err
 	}
-	c.files = fs.Args()
+	for _, arg := range rest {
+		if strings.Contains(arg, "://") {
+			c.addresses = append(c.addresses, arg+"\n")
+		} else {
+			c.files = append(c.files, arg)
+		}
+	}
 	given := filter.Given(fs)
 	if err := c.check(given); err != nil {
 		return nil, err
@@ -705,8 +725,8 @@ func (c *command) check(given map[string]bool) error {
 		return filter.Usagef("-capture needs -archive FILE")
 	case given["capture"] && c.all:
 		return filter.Usagef("-capture cannot be used with -all, which writes every capture")
-	case c.all && len(c.files) > 0:
-		return filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", c.files[0])
+	case c.all && len(c.addresses)+len(c.files) > 0:
+		return filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", strings.TrimSpace(append(c.addresses, c.files...)[0]))
 	case replayed && c.WARC.Prefix != "":
 		return filter.Usagef("-warc cannot be used with -archive: it stores pages from the web")
 	case replayed && c.State != "":

@@ -52,8 +52,8 @@ func (sub subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 	c.flags = filter.Flags("frontier "+sub.name, sub.manual, stderr)
 	c.flags.StringVar(&c.store, "store", "", "the `directory` of the store; required")
 	c.flags.DurationVar(&c.wait, "wait", 30*time.Second, "maximum `time` to wait for another process to release the store")
-	var log string
-	filter.LogFlag(c.flags, &log)
+	var log filter.LogOptions
+	filter.LogFlags(c.flags, &log)
 	sub.flags(c)
 	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
 		return err

@@ -227,7 +227,7 @@ func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	log := filter.Logger(&stderr, "judge", "text")
+	log := filter.Logger(&stderr, "judge", filter.LogOptions{})
 	l, err := o.newLabelJudge(log) // what crawls are compared with is computed once
 	if err != nil {
 		return nil, err

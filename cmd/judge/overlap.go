@@ -58,7 +58,7 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case *cut < 0 || *cut > judge.MaxBudget:
 		return filter.Usagef("-t %d: want a number from 0 to %d", *cut, judge.MaxBudget)
 	}
-	names, crawls, err := crawlsByName(runs, filter.Logger(stderr, "judge overlap", "text"))
+	names, crawls, err := crawlsByName(runs, filter.Logger(stderr, "judge overlap", filter.LogOptions{}))
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func TestRepeatedPages(t *testing.T) {
 	var out bytes.Buffer
 	var account closedweb.Account
 	o := options{stream: filter.Stream{Want: wire.Address, Limit: wire.DefaultLimit}}
-	tally := filter.NewTally(filter.Logger(t.Output(), "test", "text"))
+	tally := filter.NewTally(filter.Logger(t.Output(), "test", filter.LogOptions{}))
 	err := o.copyRecords(strings.NewReader(in.String()), &out, tally, func(rec *wire.Record) closedweb.Verdict {
 		v, _ := account.Pay(rec, closedweb.IDWithoutWeb(rec)).Verdict()
 		return v
@@ -65,7 +65,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("no space"
 
 func TestWriteErrorIsReturned(t *testing.T) {
 	o := options{stream: filter.Stream{Limit: wire.DefaultLimit}}
-	tally := filter.NewTally(filter.Logger(t.Output(), "test", "text"))
+	tally := filter.NewTally(filter.Logger(t.Output(), "test", filter.LogOptions{}))
 	err := o.copyRecords(strings.NewReader("http://a.example/\n"), brokenWriter{}, tally, func(*wire.Record) closedweb.Verdict {
 		return closedweb.Free
 	}, new(closedweb.Account))

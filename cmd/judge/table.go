@@ -63,7 +63,8 @@ Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var o judge.CompareOptions
-	var measure, also, pairs, form, format, log string
+	var measure, also, pairs, form, format string
+	var log filter.LogOptions
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
 	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
@@ -75,7 +76,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
 	fs.BoolVar(&legend, "legend", true, "explain the columns below the tables")
-	filter.LogFlag(fs, &log)
+	filter.LogFlags(fs, &log)
 	files, err := filter.ParseMixed(fs, args)
 	if err != nil {
 		return err

@@ -120,7 +120,8 @@ Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/report
 func main() { filter.Main("report", makeReport) }
 
 func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
-	var out, results, format string
+	var out, results string
+	var logs filter.LogOptions
 	var how comparing
 	fs := filter.Flags("report", manual, stderr)
 	fs.StringVar(&out, "o", "", "the `file` to write the page to; - is stdout; required")
@@ -129,7 +130,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
 	reload := fs.Int("reload", 0, "a browser that shows the page reads the file again every `n` seconds; 0: never")
 	watched := fs.Bool("metrics", false, "write the progress of the crawls in the text format of Prometheus, instead of a page")
-	filter.LogFlag(fs, &format)
+	filter.LogFlags(fs, &logs)
 	dirs, err := filter.ParseMixed(fs, args)
 	switch {
 	case err != nil:
@@ -148,7 +149,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		}
 	}
 	started := time.Now()
-	log := filter.Logger(stderr, "report", format)
+	log := filter.Logger(stderr, "report", logs)
 	if *watched {
 		return writeMetrics(out, stdout, groupNodes(dirs), started, log)
 	}

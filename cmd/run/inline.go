@@ -6,17 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
 	"spoor/internal/run"
+	"spoor/internal/topic"
 )
 
 // inline makes files of a topic given as words and of seeds given as arguments, and names the run
@@ -24,7 +23,7 @@ import (
 // removes them.
 func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (remove func(), err error) {
 	remove = func() {}
-	words := o.topic != "" && isWords(o.topic)
+	words := o.topic != "" && topic.IsWords(o.topic)
 	if !words && len(seeds) == 0 {
 		return remove, nil
 	}
@@ -56,7 +55,7 @@ func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (re
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, prefix+"topic", "-query", o.topic)
 	cmd.Stderr = &messages
-	topic, err := cmd.Output()
+	made, err := cmd.Output()
 	if ctx.Err() != nil {
 		return remove, context.Cause(ctx)
 	}
@@ -71,19 +70,8 @@ func (o *opening) inline(ctx context.Context, prefix string, seeds []string) (re
 	}
 	o.words = o.topic
 	o.topic = filepath.Join(dir, "topic.json")
-	return remove, os.WriteFile(o.topic, topic, 0o600)
+	return remove, os.WriteFile(o.topic, made, 0o600)
 }
-
-// isWords reports whether a topic is words and not a file: there is no file of that name, and it
-// does not look like the name of one.
-func isWords(topic string) bool {
-	_, err := os.Stat(topic)
-	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json") && !fileName.MatchString(topic)
-}
-
-// fileName matches one word with an extension of files of topics or words, or nearly so: it is rather a
-// file whose name was mistyped than the words to look for.
-var fileName = regexp.MustCompile(`^\S+\.(j[a-z]?son?|jsn|ndjson|te?xt|gz|zst|csv|ya?ml)$`)
 
 // topicHint says how to give a topic that is not a file.
 func topicHint(topic string) string {

@@ -100,7 +100,7 @@ func (c *command) load(arguments int) (*run.Crawl, error) {
 		return nil, err
 	}
 	c.log = log // until the process ends
-	return run.Load(d, c.view(), filter.Logger(log, "run", "text"), c.prefix, requirements)
+	return run.Load(d, c.view(), filter.Logger(log, "run", filter.LogOptions{}), c.prefix, requirements)
 }
 
 // requirements returns what a strategy requires of the other stages.
@@ -204,7 +204,7 @@ func (c *command) serve() error {
 	ctx, stop := filter.NotifyContext("interrupted")
 	defer stop()
 	filter.IgnorePipe()
-	tally := filter.NewTally(filter.Logger(c.log, "frontier serve", "text"))
+	tally := filter.NewTally(filter.Logger(c.log, "frontier serve", filter.LogOptions{}))
 	err = crawl.ServeSteady(ctx, c.stdin, c.stdout, tally)
 	if err := crawl.Dir.NoteEnd("frontier", filter.ExitStatus(err), ""); err != nil {
 		return err

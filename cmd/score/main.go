@@ -2,7 +2,7 @@
 //
 // # Usage
 //
-//	score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [flags] [FILE...] < parsed
+//	score -topic FILE|WORDS [-fitness NAME[,NAME...]] [-norm topic|page] [flags] [FILE...] < parsed
 //
 // # Records
 //
@@ -143,13 +143,16 @@ import (
 const manual = `
 score - compute how near pages are to a topic, and predict the scores of links
 
-Usage: score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
+Usage: score -topic FILE|WORDS [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
 
 In:   pages as parse writes them
 Out:  the same records, with score (of the first measure), scores (of all, by
       name), relevant (score reaches the topic's threshold), links[].score and
       links[].scores (anchor, context, url; for further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
+
+If -topic is neither a file nor looks like the name of one, it is words, from which a topic is
+made as by topic -query.
 
 With -windows DIR, records after the mark of window G are scored with DIR/G/topic.json
 if topic -expand -windows DIR has written that file, otherwise with the previous topic.
@@ -207,7 +210,7 @@ func main() { filter.Main("score", invoke) }
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
-	name := fs.String("topic", "", "the topic `file`, see topic -h; required")
+	name := fs.String("topic", "", "the topic: a `file` made by topic, or words; required")
 	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25, or vsm, see above)")
 	norm := fs.String("norm", "topic", "words that cosines use: those of the topic, or all of the page (`topic|page`)")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
@@ -219,17 +222,21 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	if *name == "" {
-		return filter.Usagef("no topic: use -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
+		return filter.Usagef("no topic\nhint: -topic 'WORDS', or -topic FILE with a file that topic makes")
 	}
 	o := options{unnamed: *chosen == "", keep: *keep}
 	var err error
 	if o.measures, err = measure.ParseOptions(*norm, *compat); err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
-	if o.topic, err = topic.Load(*name); errors.Is(err, topic.ErrOtherFile) {
+	var made bool
+	switch o.topic, made, err = topic.LoadOrMake(*name); {
+	case errors.Is(err, topic.ErrOtherFile), made && err != nil:
 		return filter.Usagef("%w", err)
-	} else if err != nil {
+	case err != nil:
 		return err
+	case made: // perhaps the mistyped name of a file
+		filter.Logger(stderr, "score", s.Log).Info("the topic is words", "words", *name)
 	}
 	if o.names, err = measure.Choose(*chosen, o.topic, o.measures); err != nil {
 		return filter.Usagef("%w", err)

@@ -28,7 +28,7 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return filter.Usagef("-explain %q: %w\nhint: the address of a page, such as https://example.org/", c.explain, err)
 	}
-	t, err := topic.Load(c.topic)
+	t, _, err := topic.LoadOrMake(c.topic)
 	if err != nil {
 		return err
 	}

@@ -68,14 +68,14 @@ type command struct {
 
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := &command{flags: filter.Flags("warc "+s.name, s.manual, stderr), stdin: stdin, stdout: bufio.NewWriterSize(stdout, 1<<16)}
-	var format string
-	filter.LogFlag(c.flags, &format)
+	var logs filter.LogOptions
+	filter.LogFlags(c.flags, &logs)
 	body := s.new(c)
 	var err error
 	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
 		return err
 	}
-	c.log = filter.Logger(stderr, "warc "+s.name, format)
+	c.log = filter.Logger(stderr, "warc "+s.name, logs)
 	c.faults.Log = c.log
 	c.tally = filter.NewTally(c.log)
 	err = body()

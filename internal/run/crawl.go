@@ -233,6 +233,9 @@ func (c *Crawl) start() error {
 	if err := d.removeParts(); err != nil {
 		return err
 	}
+	if info, err := os.Lstat(d.Path(stepFile)); err == nil && !c.now.begun.IsZero() { // the killed step is repeated: neither it nor the time since counts
+		c.now.begun = c.now.begun.Add(time.Since(info.ModTime()))
+	}
 	s, t := c.Settings, c.Totals
 	reason, err := readSmall(d.Path(StopReason))
 	if err != nil {
@@ -242,10 +245,10 @@ func (c *Crawl) start() error {
 		if s.Partition != "" { // the commits of all partitions decide whether the crawl has ended
 		} else if reason == EndInterrupted { // if that was after the last page, the crawl now ends for another reason
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
-			c.View.Say("finished already: %s; %s, in %s", reason, c.text(), d)
+			c.View.Say("finished already: %s; %s", reason, c.text())
 			c.View.Say("%s", t.byOperator())
 			if reason != EndEmpty {
-				c.View.Say("hint: more -pages or -generations let it go on")
+				c.View.Say("%s", c.limitHint())
 			}
 			c.writeFinalReport()
 			return ErrEnded
@@ -845,8 +848,11 @@ func (c *Crawl) end(reason string) error {
 		return err
 	}
 	c.View.Final(c, "done: "+reason)
-	c.View.Say("done: %s; %s, %d generations in %s", reason, c.text(), c.Totals.Generation, c.Dir)
+	c.View.Say("done: %s; %s", reason, c.text())
 	c.View.Say("%s", c.Totals.byOperator())
+	if reason == EndGenerations && c.Settings.Partition == "" {
+		c.View.Say("%s", c.limitHint())
+	}
 	if c.Settings.Steady { // its stages log their counts only when they end
 		c.warnGuessedThreshold()
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -59,6 +60,22 @@ func TestNowFileTorn(t *testing.T) {
 		if n.step != "" && n != want {
 			t.Errorf("%d bytes of it: half a step: %+v", length, n)
 		}
+	}
+}
+
+// A crawl that was killed an hour ago, in a step that began an hour after the generation.
+func TestTheTimeAfterAKillIsNotCounted(t *testing.T) {
+	d, hour := Dir(t.TempDir()), time.Hour
+	n := now{step: stepEvolve, generation: 1, begun: time.Now().Add(-2 * hour)}
+	if err := errors.Join(n.save(d), os.Chtimes(d.Path(stepFile), time.Time{}, time.Now().Add(-hour))); err != nil {
+		t.Fatal(err)
+	}
+	c := &Crawl{Dir: d, Settings: &Settings{Pages: 10}, Totals: newTotals(), now: n}
+	if err := c.start(); err != nil {
+		t.Fatal(err)
+	}
+	if counted := time.Since(c.now.begun); counted < hour || counted > hour+time.Minute {
+		t.Errorf("%v are counted", counted)
 	}
 }
 

@@ -143,6 +143,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if err := o.rehearse(ctx, r, stages, topic); err != nil {
 		return nil, err
 	}
+	if err := s.checkContact(stages); err != nil {
+		return nil, err
+	}
 	s.record(stages)
 	return o.prepare(ctx, r, before, stages, changes)
 }
@@ -271,6 +274,17 @@ func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 		return faultf(statusMisuse, "-steady cannot be used with -search %s in the live web, where the index grows with every generation: omit -steady", s.Search)
 	}
 	return nil
+}
+
+// checkContact returns an error if fetch would refuse every address.
+func (s *Settings) checkContact(stages Stages) error {
+	allowed := func(f string) bool {
+		return f == "-allow-private" || strings.HasPrefix(f, "-contact=") && f != "-contact="
+	}
+	if len(s.Archives) > 0 || slices.ContainsFunc(s.Live, allowed) || !stages.find("fetch").Own {
+		return nil
+	}
+	return faultf(statusMisuse, "-contact is missing\nhint: give -contact you@example.org, a mail address or URL by which the owner of a site can reach you; a site on loopback needs -allow-private instead")
 }
 
 // lacksSection reports whether a topic file lacks a section that the strategy requires. Such a

@@ -170,14 +170,26 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
-// text returns a line about the whole crawl.
+// text returns two lines about the whole crawl.
 func (c *Crawl) text() string {
-	t, measure := c.Totals, "the measure that steered"
+	t, score := c.Totals, "the score that the strategy followed"
 	if c.unscored {
-		measure = "the stage score, which did not steer"
+		score = "a score that the strategy did not follow"
 	}
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d relevant by %s (self-harvest %s)",
-		t.Fetched, t.Failed, t.Relevant, measure, ratio(t.Relevant, t.Fetched))
+	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant (self-harvest %s), judged by %s",
+		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, ratio(t.Relevant, t.Fetched), score)
+}
+
+// limitHint returns a hint how to continue a crawl that has reached its limits, which the run keeps.
+func (c *Crawl) limitHint() string {
+	s, t, flags := c.Settings, c.Totals, ""
+	if t.Fetched >= s.Pages {
+		flags += fmt.Sprintf(" -pages %d", 2*s.Pages)
+	}
+	if s.Generations > 0 && t.Generation >= s.Generations {
+		flags += " -generations 0"
+	}
+	return fmt.Sprintf("hint: the run keeps -pages %d and -generations %d (0 is no limit); %scrawl -run %s%s continues it", s.Pages, s.Generations, c.Prefix, Quote(string(c.Dir)), flags)
 }
 
 // byOperator returns a line with the numbers of pages of each operator, the largest first, and the

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/text"
 )
 
 // This file reads and writes topic files. Lists have one entry per line and a fixed order,
@@ -205,3 +209,27 @@ func Load(name string) (*Topic, error) {
 	}
 	return t, nil
 }
+
+// LoadOrMake reads a topic file or, if [IsWords] reports true, makes a topic of the words, as topic
+// -query does. It reports whether it has made the topic.
+func LoadOrMake(name string) (t *Topic, made bool, err error) {
+	if !IsWords(name) {
+		t, err = Load(name)
+		return t, false, err
+	}
+	if t, err = New(text.DefaultLanguage, ""); err == nil {
+		_, err = t.AddQuery(name)
+	}
+	return t, true, err
+}
+
+// IsWords reports whether a topic is words and not a file: there is no file of that name, and it
+// does not look like the name of one.
+func IsWords(topic string) bool {
+	_, err := os.Stat(topic)
+	return errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(topic, "/\\") && !strings.HasSuffix(topic, ".json") && !fileName.MatchString(topic)
+}
+
+// fileName matches one word with an extension of files of topics or words, or nearly so: it is rather a
+// file whose name was mistyped than the words to look for.
+var fileName = regexp.MustCompile(`^\S+\.(j[a-z]?son?|jsn|ndjson|te?xt|gz|zst|csv|ya?ml)$`)

@@ -8,7 +8,7 @@ import (
 
 func TestFaultsBeyondAThousandAreNotReportedOneByOne(t *testing.T) {
 	var log bytes.Buffer
-	f := Faults{Log: Logger(&log, "test", "text")}
+	f := Faults{Log: Logger(&log, "test", LogOptions{})}
 	told := 0
 	for range 5 * maxFaults {
 		if f.ShouldLog("a.warc") {
@@ -25,13 +25,21 @@ func TestFaultsBeyondAThousandAreNotReportedOneByOne(t *testing.T) {
 
 func TestALogIsTextOrJSON(t *testing.T) {
 	for format, good := range map[string]bool{"text": true, "json": true, "xml": false, "": false} {
-		var got string
+		var got LogOptions
 		var stderr bytes.Buffer
 		fs := Flags("test", "", &stderr)
-		LogFlag(fs, &got)
-		err := Parse(fs, []string{"-log", format})
-		if (err == nil) != good || good && got != format || !good && Status("test", &stderr, err) != StatusMisuse {
-			t.Errorf("%q: %q, %v", format, got, err)
+		LogFlags(fs, &got)
+		err := Parse(fs, []string{"-log", format, "-q"})
+		if (err == nil) != good || got.JSON != (format == "json") || got.Quiet != good || !good && Status("test", &stderr, err) != StatusMisuse {
+			t.Errorf("%q: %+v, %v", format, got, err)
+		}
+	}
+	for _, o := range []LogOptions{{Quiet: true}, {JSON: true, Quiet: true}} {
+		var stderr bytes.Buffer
+		log := Logger(&stderr, "test", o)
+		log.Info("done")
+		if log.Warn("few"); strings.Contains(stderr.String(), "done") || !strings.Contains(stderr.String(), "few") {
+			t.Errorf("%+v: %s", o, stderr.String())
 		}
 	}
 }

@@ -33,7 +33,7 @@ type Stream struct {
 	Strict         bool
 	Limit          Size   // maximum length of a line in bytes
 	Tee            string // a file that gets a copy of the output
-	Log            string // text or json
+	Log            LogOptions
 
 	Notes func() []slog.Attr // further attributes of the closing line; may be nil
 
@@ -57,35 +57,42 @@ func (s *Stream) CommonFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.Strict, "strict", false, "fail with status 1 at a line that is not a record")
 	fs.Var(&s.Limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 	fs.StringVar(&s.Tee, "tee", "", "write a copy of the output to `file` (.gz and .zst compress)")
-	LogFlag(fs, &s.Log)
+	LogFlags(fs, &s.Log)
 }
 
-// LogFlag defines the flag for the format of the log.
-func LogFlag(fs *flag.FlagSet, format *string) {
-	*format = "text"
+// LogOptions say how a command logs. The zero value is text, with messages of level INFO.
+type LogOptions struct{ JSON, Quiet bool }
+
+// LogFlags defines the flags for the log.
+func LogFlags(fs *flag.FlagSet, o *LogOptions) {
 	fs.Func("log", "log `format`, text or json (default text)", func(s string) error {
 		if s != "text" && s != "json" {
 			return errors.New("neither text nor json")
 		}
-		*format = s
+		o.JSON = s == "json"
 		return nil
 	})
+	fs.BoolVar(&o.Quiet, "q", false, "log only warnings and errors, not the closing line with the counts")
+	fs.BoolVar(&o.Quiet, "quiet", false, "the same as -q")
 }
 
 // Logger returns the log of a command, which goes to stderr. Lines in text format have no
 // time, so that two runs can be compared.
-func Logger(stderr io.Writer, name, format string) *slog.Logger {
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(stderr, nil)).With("cmd", name)
+func Logger(stderr io.Writer, name string, o LogOptions) *slog.Logger {
+	options := &slog.HandlerOptions{}
+	if o.Quiet {
+		options.Level = slog.LevelWarn
 	}
-	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{
-		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-			if len(groups) == 0 && a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
-		},
-	})).With("cmd", name)
+	if o.JSON {
+		return slog.New(slog.NewJSONHandler(stderr, options)).With("cmd", name)
+	}
+	options.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	return slog.New(slog.NewTextHandler(stderr, options)).With("cmd", name)
 }
 
 // A Tally counts records for the closing line of a command.
