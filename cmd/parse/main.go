@@ -195,7 +195,7 @@ Example:
 
     fetch -archive web.warc.gz -all | parse -select heading=h1,h2 | head -n 1
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. See also: go doc ./cmd/parse.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("parse", run) }
