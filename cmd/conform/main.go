@@ -64,8 +64,7 @@ case: ok, or FAIL with what went wrong and a hint. A stage
 - ends with status 0 when its input ends, and also ends when its output is closed
 - gives the same output for the same input
 
--stage parse, score and evolve also test the rules for that kind of stage
-(go doc ./cmd/conform).
+-stage parse, score and evolve also test the rules for that kind of stage.
 
 Example:
 

@@ -158,7 +158,7 @@ Example:
 
     evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/evolve
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("evolve", evolve) }

@@ -115,7 +115,7 @@ Example, for each partition p of 16:
         exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
 
 Exit status: 0 done; 1 failed, also if another process has taken over the partition;
-2 misuse. More: go doc ./cmd/exchange
+2 misuse.
 `
 
 func main() { filter.Main("exchange", invoke) }

@@ -323,7 +323,7 @@ Example:
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted:
 addresses that were not fetched have been returned with the error "budget", and the
-WARC file is complete. go doc ./cmd/fetch has the full manual.`
+WARC file is complete.`
 
 // maxCredentials is the maximum size of a file of cookies or header fields, in bytes.
 const maxCredentials = 1 << 20

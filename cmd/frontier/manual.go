@@ -34,7 +34,7 @@ Example:
 
 Exit status: 0 done, 1 failed (check: something is wrong), 2 misuse, 3 disk full,
 4 nothing is due (next), 130 and 143 interrupted; records already read by add are
-durable. go doc ./cmd/frontier has the full manual.
+durable.
 `
 
 const addManual = `

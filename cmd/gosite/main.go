@@ -86,7 +86,7 @@ Example:
     gosite -labels -base http://127.0.0.1:8080/ > labels.ndjson
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 or 143 killed by SIGINT
-or SIGTERM, which is how it ends. go doc ./cmd/gosite has the full manual.
+or SIGTERM, which is how it ends.
 `
 
 func main() { filter.Main("gosite", run) }

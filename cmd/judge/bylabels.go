@@ -139,7 +139,7 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 	}
 	s := crawl.Summary()
 	s.SeedDigest = l.seeds.Digest
-	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC, "auc_clairvoyant", *s.AUCClairvoyant, "auc_bound", *s.AUCBound}
+	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC, "auc_clairvoyant_ratio", *s.AUCClairvoyant, "auc_bound_ratio", *s.AUCBound}
 	if s.SelfHarvest != nil {
 		attrs = append(attrs, "self_harvest", *s.SelfHarvest)
 	}

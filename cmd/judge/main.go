@@ -86,13 +86,14 @@
 //	auc             area under recall: its mean over the costs 1 to T
 //	auc_random      auc of random crawls
 //	nauc            (auc − auc_random) / (auc of a clairvoyant crawler − auc_random)
-//	auc_clairvoyant auc divided by that of the clairvoyant crawler
-//	auc_bound       auc divided by that of an upper bound
+//	auc_clairvoyant_ratio   auc divided by that of the clairvoyant crawler
+//	auc_bound_ratio         auc divided by that of an upper bound
+//	auc_clairvoyant auc_bound   older names of these two ratios; they are not areas
 //	cost_50 cost_80 cost_90   cost of 50, 80 and 90 % recall, 0 if it was not reached
 //	relevant_hosts  hosts of the relevant pages found
 //	self_harvest    harvest by the field relevant of the records: the crawl's own opinion
 //	mean_score      mean of the field score of the records
-//	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a
+//	seeing          nauc, auc_clairvoyant_ratio and recall of a crawler that sees whether a
 //	                waiting link is relevant, and fetches relevant ones first
 //	seeing_children the same for a crawler that also sees the links of the target: it ranks a link by
 //	                1 if its target is relevant, plus 0.6·min(1, k/5) if the target links to k

@@ -16,8 +16,9 @@ In:   the records of a crawl in the order of fetching: a run directory of script
       addresses
 Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, free) and
       spent, the cost so far; the measures on stderr and, with -summary, in a file: T, R,
-      harvest, recall, auc, nauc, auc_clairvoyant, auc_bound, cost_50, relevant_hosts,
-      self_harvest, curves and more; go doc ./cmd/judge explains them
+      harvest, recall, auc, nauc, auc_clairvoyant_ratio (auc divided by that of the
+      clairvoyant crawler), auc_bound_ratio, cost_50, relevant_hosts, self_harvest, curves
+      and more
 
 The web is closed: it consists of the pages of the archives. A fetch costs 1, even if the
 crawl has fetched the page before. A query costs 1 for ten results. not_archived, robots,
@@ -41,5 +42,5 @@ Example:
     judge -archive web.warc.gz -labels labels.ndjson -label jazz -summary run/judge.json \
         -brief -tee run/verdicts.ndjson.zst run > /dev/null
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/judge
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `

@@ -195,7 +195,7 @@ Example:
 
     fetch -archive web.warc.gz -all | parse -select heading=h1,h2 | head -n 1
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. See also: go doc ./cmd/parse.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("parse", run) }
@@ -261,7 +261,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	defer in.Close()
 	s.Stdin = in
 	s.Notes = p.notes
-	return s.Each(p.newWork)
+	err = s.Each(p.newWork)
+	if n := p.pdfs.Load(); n > 0 {
+		filter.Logger(stderr, "parse", s.Log).Warn("PDF files were not read", "files", n, "hint", "-convert 'application/pdf=pdftotext -q - -', and fetch -mime +application/pdf")
+	}
+	return err
 }
 
 // A parser holds what all workers share.
@@ -274,7 +278,7 @@ type parser struct {
 	agent        string // product token of -agent, in lower case
 	convert      converters
 
-	pages, links, outside, flat, incomplete, broken, unconverted, shells atomic.Int64
+	pages, links, outside, flat, incomplete, broken, unconverted, shells, pdfs atomic.Int64
 }
 
 // notes returns the counts for the closing line.
@@ -301,6 +305,8 @@ func (p *parser) notes() []slog.Attr {
 	return notes
 }
 
+const typePDF = "application/pdf"
+
 // newWork returns the function of one worker.
 func (p *parser) newWork() func(*wire.Record) error {
 	extractor := page.NewExtractor(p.selectors...)
@@ -313,6 +319,9 @@ func (p *parser) newWork() func(*wire.Record) error {
 
 // parse fills in the parse section of a record with a body.
 func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
+	if strings.HasPrefix(rec.ContentType, typePDF) && p.convert.command(typePDF) == "" {
+		p.pdfs.Add(1)
+	}
 	if rec.URL == "" || rec.Error != "" || !isPage(rec) {
 		return
 	}

@@ -162,8 +162,7 @@ Example:
 
     fetch -archive web -all | parse -keep-body | render -only-marked -archive web | parse
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted. See also:
-go doc ./cmd/render.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted.
 `
 
 func main() {

@@ -114,7 +114,7 @@ Example:
 
     report -o jazz.html jazz
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/report
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("report", makeReport) }

@@ -186,7 +186,7 @@ file. If the topic sets no threshold, that of the measure applies:
 topic -positive FILE makes table, statistics and reference, with -negative FILE
 the classifier too. Without statistics, bm25 uses the background of the topic,
 which is built in for English (see topic -background). -norm is for vsm and the tables. -compat implements the
-papers literally, see go doc ./cmd/score.
+papers literally.
 
 The score of a link combines the scores of its anchor, its context and its url:
 
@@ -203,7 +203,7 @@ Examples:
     fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
     score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/score
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("score", invoke) }

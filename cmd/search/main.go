@@ -147,7 +147,7 @@ Example:
     search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop'
     evolve -strategy antnet … | search -only -index web.db | frontier add -store DIR
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/search
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("search", run) }

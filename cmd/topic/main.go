@@ -227,7 +227,7 @@ Example:
     score -topic topic.json < parsed.ndjson
     topic -topic topic.json -explain https://example.org/ < parsed.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/topic
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 func main() { filter.Main("topic", invoke) }

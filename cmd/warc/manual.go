@@ -125,7 +125,6 @@ Example:
 
 Exit status: 0 done; 1 failed, also if cat found nothing or verify found a fault;
 2 misuse; 3 disk full; 130 and 143 interrupted.
-go doc ./cmd/warc describes all details.
 `
 
 const lsManual = `

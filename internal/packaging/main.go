@@ -91,10 +91,7 @@ func load(bin string) (commands []command, err error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := parse(page)
-		if err != nil {
-			return nil, err
-		}
+		c := parse(page)
 		if c.name != name {
 			return nil, fmt.Errorf("%s -h does not begin with %q but with %.40q", e.Name(), name+" - ", page)
 		}
@@ -103,10 +100,7 @@ func load(bin string) (commands []command, err error) {
 			if err != nil {
 				return nil, err
 			}
-			s, err := parse(page)
-			if err != nil {
-				return nil, err
-			}
+			s := parse(page)
 			if m := regexp.MustCompile(`(?m)^ *` + sub + ` {2,}(.+)$`).FindStringSubmatch(c.text); m != nil {
 				s.summary = m[1]
 			}
@@ -130,17 +124,9 @@ func load(bin string) (commands []command, err error) {
 
 var optionLine = regexp.MustCompile(`^  -(\S+) ?([^\t]*)(?:\t(.*))?$`)
 
-// source matches references to source files, which readers of a manual page may not have.
-var source = regexp.MustCompile(`\s+(More|See also):\s+go doc \./cmd/\w+\.?|\s+go doc \./cmd/\w+ (has the full manual|describes all details)\.` +
-	`|\s+\(go doc \./cmd/\w+\)|, see go doc \./cmd/\w+|; go doc \./cmd/\w+ explains them`)
-
 // parse parses the output of -h: name and summary, usage, text, and the flags in the format of package
-// flag. It drops references to source files.
-func parse(page string) (c command, err error) {
-	page = source.ReplaceAllString(page, "")
-	if i := strings.Index(page, "go doc"); i >= 0 {
-		return c, fmt.Errorf("unknown reference to the source: %.60q", page[max(0, i-20):])
-	}
+// flag.
+func parse(page string) (c command) {
 	text, flags, _ := strings.Cut(page, "\n\nFlags:\n")
 	title, text, _ := strings.Cut(text, "\n\nUsage: ")
 	c.name, c.summary, _ = strings.Cut(title, " - ")
@@ -154,7 +140,7 @@ func parse(page string) (c command, err error) {
 			o.usage = strings.TrimSpace(o.usage + " " + strings.TrimSpace(line))
 		}
 	}
-	return c, nil
+	return c
 }
 
 // subcommands returns the subcommands in the usage or, if the usage contains COMMAND, in the first

@@ -850,6 +850,7 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s", reason, c.text())
 	c.View.Say("%s", c.Totals.byOperator())
+	c.View.Say("%s", c.unreadPDF())
 	if reason == EndGenerations && c.Settings.Partition == "" {
 		c.View.Say("%s", c.limitHint())
 	}

@@ -21,6 +21,7 @@ type Summary struct {
 	Queries      int              `json:"queries"`                 // answered queries
 	Failed       int              `json:"failed"`                  // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
 	NeedsBrowser int              `json:"needs_browser,omitempty"` // outcomes with needs_browser, which parse sets
+	PDF          int              `json:"pdf,omitempty"`           // outcomes of type application/pdf
 	Relevant     int              `json:"relevant"`                // outcomes that score marks as relevant
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
@@ -79,12 +80,17 @@ func (s *Summary) Count(rec *wire.Record) {
 	if rec.NeedsBrowser == wire.True {
 		s.NeedsBrowser++
 	}
+	if strings.HasPrefix(rec.ContentType, pdf) {
+		s.PDF++
+	}
 	if rec.Relevant == wire.True {
 		s.Relevant++
 		by.Relevant++
 	}
 	s.Operators[operator] = by
 }
+
+const pdf = "application/pdf"
 
 // Limits of the words by which records are counted; more and longer ones are counted as otherKind.
 const (
@@ -121,6 +127,7 @@ type Totals struct {
 	Failed       int              `json:"failed"`
 	Relevant     int              `json:"relevant"`
 	NeedsBrowser int              `json:"needs_browser,omitempty"`
+	PDF          int              `json:"pdf,omitempty"`
 	Seconds      float64          `json:"seconds"`
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
@@ -150,6 +157,7 @@ func (t *Totals) add(s *Summary) {
 	t.Failed += s.Failed
 	t.Relevant += s.Relevant
 	t.NeedsBrowser += s.NeedsBrowser
+	t.PDF += s.PDF
 	t.Seconds += float64(s.Seconds)
 	for _, word := range slices.Sorted(maps.Keys(s.Errors)) {
 		t.Errors[kind(t.Errors, word)] += s.Errors[word]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/internal/archive"
 	"spoor/internal/atomicfile"
 	"spoor/internal/terminal"
 )
@@ -178,6 +179,19 @@ func (c *Crawl) text() string {
 	}
 	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant (self-harvest %s), judged by %s",
 		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, ratio(t.Relevant, t.Fetched), score)
+}
+
+// unreadPDF returns a line about the PDF files that could not be read without -convert, if there are any.
+func (c *Crawl) unreadPDF() string {
+	converts := func(s string) bool {
+		list, _, _ := strings.Cut(s, "=")
+		types, err := archive.ParseMediaTypes(list)
+		return err == nil && archive.TakesMediaType(types, pdf)
+	}
+	if parse := c.Stages.find("parse"); c.Totals.PDF == 0 || parse == nil || !parse.Own || slices.ContainsFunc(c.Settings.Convert, converts) {
+		return ""
+	}
+	return fmt.Sprintf("%d PDF files were not read\nhint: a new crawl reads them with -convert 'application/pdf=pdftotext -q - -'", c.Totals.PDF)
 }
 
 // limitHint returns a hint how to continue a crawl that has reached its limits, which the run keeps.

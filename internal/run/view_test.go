@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"spoor/internal/terminal"
+	"spoor/internal/wire"
 )
 
 // The only control sequences on the screen are those of the view itself.
@@ -45,5 +46,20 @@ func TestAWaitingCrawlSaysItsErrors(t *testing.T) {
 		if b.String() != test.want {
 			t.Errorf("got %q, want %q", b.String(), test.want)
 		}
+	}
+}
+
+func TestUnreadPDF(t *testing.T) {
+	c := &Crawl{Stages: Stages{{"parse", "parse", true}}, Settings: &Settings{}, Totals: newTotals()}
+	sum := NewSummary(1)
+	sum.Count(&wire.Record{URL: "http://a.test/a.pdf", Error: wire.ErrorUnsupportedType, ContentType: "application/pdf"})
+	sum.Count(&wire.Record{URL: "http://a.test/", StatusCode: 200, ContentType: "text/html"})
+	c.Totals.add(sum)
+	if got := c.unreadPDF(); !strings.HasPrefix(got, "1 PDF files were not read\nhint: ") {
+		t.Errorf("got %q", got)
+	}
+	c.Settings.Convert = []string{"application/*=cat"}
+	if got := c.unreadPDF(); got != "" {
+		t.Errorf("with -convert: %q", got)
 	}
 }

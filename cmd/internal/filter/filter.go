@@ -192,17 +192,13 @@ func Usagef(format string, args ...any) error {
 	return Exit(StatusMisuse, fmt.Errorf(format, args...))
 }
 
-// Flags returns a flag set for the named command, with -version. Its -h prints the manual and
-// the flags; if the command was installed with a prefix, it refers to the manual page.
+// Flags returns a flag set for the named command, with -version. Its -h prints the manual, which is also
+// the installed manual page and must not refer to the source, and the flags.
 func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet(called(name), flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Bool(versionFlag, false, "print the version and end")
 	fs.Usage = func() {
-		command, _, _ := strings.Cut(name, " ")
-		if installed := called(command); installed != command {
-			manual = strings.ReplaceAll(manual, "go doc ./cmd/"+command, "man "+installed)
-		}
 		fmt.Fprintf(fs.Output(), "%s\n\nFlags:\n", strings.TrimSpace(manual))
 		fs.PrintDefaults()
 	}
