@@ -535,7 +535,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
 		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
 		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not a name", 1},
-		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, the prior, or a flag that all nodes share (doc/cluster.md) is another one", 1},
+		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, or a flag that all nodes share (doc/cluster.md) is another one", 1},
 		"more pages":        {[]string{"-run", "a", "-pages", "40"}, "pages was 30 and is 40", 2},
 		"pages that join":   {append(slices.Clone(join), "-run", "n12", "-archive", archive, "-pages", "50"), "pages was 30 and is 50", 2},
 		"other partitions":  {[]string{"-run", "a", "-partitions", "9"}, "partitions was 2 and is 9", 2},

@@ -62,7 +62,7 @@ A plan has one statement a line; # begins a comment.
            -fitness is given
         Q  the words, and a search that answers queries with pages of the web
         A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
-        -norm -size -generations -fair -per-host -per-niche -prior. The score does
+        -norm -size -generations -fair -per-host -per-niche. The score does
         not steer every strategy; compare lists those in the plan that it does not steer
   chance N...     random seeds (default 1)
   pages N         the budget of every crawl (default: T of judge -budget)

@@ -4,7 +4,6 @@
 //
 //	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
 //	evolve -strategy NAME -window N [flags] < scored windows
-//	evolve -learn RUN... > prior.json
 //	evolve -strategies [-json]
 //
 // # Record in and out
@@ -44,21 +43,6 @@
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.
-//
-// # Learning across crawls
-//
-// -learn computes a prior from finished runs of the strategy forage, given by their run directories:
-// which words of links and of pages led to relevant pages, in the strategy's own estimate, and how
-// much each signal was worth. Labels are not used. A weight is kept only if runs on different webs
-// have it; the better they agree, the less it is reduced. The words of the runs' queries are left
-// out. Runs that have more than half of their pages on the same hosts count as one web. If all runs
-// are on one web, runs with different queries are compared instead; at least two webs or two queries
-// are required.
-//
-// With -prior FILE forage starts from a prior: the file supplies the prior means and precisions of the
-// weights of its models. What is in -state can then be resumed with the same prior only. On the webs
-// that we have, priors of other webs did not help, and those of other topics of the same web did harm
-// (doc/results/forage.md).
 //
 // # The list of strategies
 //
@@ -115,7 +99,6 @@ evolve - breed the next generation of addresses from a scored one
 
 Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
        evolve -strategy NAME -window N [flags] < scored windows
-       evolve -learn RUN... > prior.json
        evolve -strategies [-json]
 
 In:   the scored records of one generation; files may be plain, .gz or .zst
@@ -150,10 +133,6 @@ the same. With -windows DIR the input and output of windows are kept, and a stra
 that expands its topic uses DIR/G/topic.json for window G, if topic -expand -windows DIR
 has written that file.
 
--learn computes a prior from finished runs of the strategy forage: which words of links
-and pages led to relevant pages, as far as runs on different webs agree. It uses the
-strategy's own estimates, no labels. -prior FILE starts forage from it.
-
 Example:
 
     evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
@@ -166,7 +145,7 @@ func main() { filter.Main("evolve", evolve) }
 func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var opt options
 	fs := filter.Flags("evolve", manual, stderr)
-	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -learn and -strategies")
+	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -strategies")
 	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
 	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score, required by strategies that use its words")
 	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
@@ -180,8 +159,6 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
-	fs.StringVar(&opt.prior, "prior", "", "with -strategy forage: start from what earlier crawls have learned, a `file` made by evolve -learn")
-	learn := fs.Bool("learn", false, "make a prior of the runs given as arguments, and exit")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`, as in fetch -scope", func(name string) (err error) {
@@ -195,8 +172,6 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case *list:
 		return describe(stdout, *asJSON)
-	case *learn:
-		return learnFrom(fs.Args(), stdout)
 	case opt.strategy == "":
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
@@ -220,7 +195,6 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 type options struct {
 	strategy, state, topic string
-	prior                  string
 	generation, n          int
 	seed                   uint64
 	params                 filter.Strings
@@ -246,15 +220,6 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	s, err := strategy.New(o.strategy, target, o.params)
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
-	}
-	if o.prior != "" {
-		prior, err := strategy.LoadPrior(o.prior)
-		if err != nil {
-			return err
-		}
-		if err := strategy.Start(s, prior); err != nil {
-			return filter.Exit(filter.StatusMisuse, fmt.Errorf("prior %s: %w", o.prior, err))
-		}
 	}
 	if o.partition.Of > 1 {
 		strategy.Restrict(s, func(url string) bool { return !o.partition.Owns(weburl.Host(url)) })

@@ -121,9 +121,6 @@ func (o *opening) fetchShared(ctx context.Context, prefix string, stderr io.Writ
 		return remove, fmt.Errorf("the crawl %s was not begun by crawl -cluster", o.name)
 	}
 	o.topic = dir.Path(run.Topic)
-	if o.shared.Prior != "" {
-		o.prior = dir.Path(run.Prior)
-	}
 	return remove, nil
 }
 

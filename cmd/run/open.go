@@ -104,9 +104,8 @@ interrupted. `
 // opening is the command line of crawl.
 type opening struct {
 	dir, topic, seeds string
-	words             string // that the topic was made from; "" if it was given as a file
-	proxyLogin        bool   // -proxy has a user name
-	prior             string
+	words             string   // that the topic was made from; "" if it was given as a file
+	proxyLogin        bool     // -proxy has a user name
 	off               []string // switches of fetch that are switched off
 	s                 run.Settings
 	pages, generations, size, seed, patience,
@@ -161,7 +160,6 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like, see parse -h")
 	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "convert bodies of a media type with a command, and parse its output, `TYPE=COMMAND` (repeatable), see parse -h")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
-	fs.StringVar(&o.prior, "prior", "", "start from what earlier crawls have learned, a `file` made by evolve -learn")
 	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally where the default differs from it, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
@@ -267,7 +265,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	for _, name := range append(fetchFlags, fetchSwitches...) {
 		names["live"] = names["live"] || names[name]
 	}
-	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Words: o.words, Seeds: o.seeds, Prior: o.prior, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Words: o.words, Seeds: o.seeds, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
 	for variable, stage := range stageVariables {
 		if command, ok := os.LookupEnv(variable); ok {
 			r.Stages[stage] = command
@@ -302,11 +300,6 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	}
 	if r.Seeds != "" {
 		if s.Seeds, err = run.DigestFile(r.Seeds); err != nil {
-			return nil, err
-		}
-	}
-	if r.Prior != "" {
-		if s.Prior, err = run.DigestFile(r.Prior); err != nil {
 			return nil, err
 		}
 	}
@@ -361,7 +354,6 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	for _, f := range []struct{ name, what, hint string }{
 		{o.topic, "the topic ", topicHint(o.topic)},
 		{o.seeds, "", seedsHint(o.seeds)},
-		{o.prior, "the prior ", ": it is a file, as evolve -learn writes it"},
 	} {
 		if f.name == "" {
 			continue

@@ -152,9 +152,6 @@ func (p *Plan) inputs() (map[string]string, error) {
 		files["graph of the web "+w.name] = w.graph
 	}
 	for _, j := range p.jobs {
-		if j.crawler.prior != "" {
-			files["prior of "+j.crawler.name] = j.crawler.prior
-		}
 		t := j.topic
 		in["label of the topic "+t.name] = t.label + " in " + t.web.name
 		files["query of the topic "+t.name] = t.query

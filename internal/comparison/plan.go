@@ -60,7 +60,6 @@ type crawler struct {
 	flags    []string // flags of crawl
 	evolve   string   // the command in place of evolve; "" for evolve
 	score    string   // the command in place of score; "" for score
-	prior    string   // a file, "" for none
 	scored   bool     // -score or -fitness was given
 }
 
@@ -295,7 +294,7 @@ func (p *Plan) readPages(words []string) error {
 }
 
 // trackFlags are the flags of crawl with a value that a track may have.
-var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche", "-prior"}
+var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche"}
 
 func (p *Plan) readTrack(words []string) error {
 	track, words := words[0], words[1:]
@@ -312,7 +311,7 @@ func (p *Plan) readTrack(words []string) error {
 	}
 	var name []string  // flags in the name of the crawler
 	var flags []string // flags passed to crawl
-	scored, prior, measured := "", "", false
+	scored, measured := "", false
 	for len(words) > 0 {
 		flag, value, joined := strings.Cut(words[0], "=")
 		words = words[1:]
@@ -328,12 +327,6 @@ func (p *Plan) readTrack(words []string) error {
 			value, words = words[0], words[1:]
 		}
 		name = append(name, flag, value)
-		if flag == "-prior" {
-			if err := p.locate(&value); err != nil {
-				return err
-			}
-			prior = value
-		}
 		measured = measured || flag == "-score" || flag == "-fitness"
 		if flag != "-score" {
 			flags = append(flags, flag, value)
@@ -352,7 +345,7 @@ func (p *Plan) readTrack(words []string) error {
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)
 		}
-		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, prior, measured})
+		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, measured})
 	}
 	return nil
 }

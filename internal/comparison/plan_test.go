@@ -44,25 +44,6 @@ func TestCommandIsTheRestOfTheLine(t *testing.T) {
 	}
 }
 
-// The file of a prior is found as other files are. Results depend on what it holds.
-func TestATrackMayHaveAPrior(t *testing.T) {
-	p, err := readPlan(t, "track K niche -prior query\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := p.crawlers[0]
-	if c.name != "niche -prior query" || !filepath.IsAbs(c.prior) || strings.Join(c.flags, " ") != "-prior "+c.prior {
-		t.Errorf("%s is crawled with %s", c.name, c.flags)
-	}
-	in, err := p.inputs()
-	if err != nil || in["prior of niche -prior query"] == "" {
-		t.Errorf("the inputs are %v (%v)", in, err)
-	}
-	if _, err := readPlan(t, "track K niche -prior nowhere\n"); err == nil || !strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("a prior that does not exist: %v", err)
-	}
-}
-
 func TestTrackWithoutStrategiesHasAllOfEvolve(t *testing.T) {
 	p, err := readPlan(t, "evolve mine cat\ntrack K\nchance 2 01\n")
 	if err != nil {

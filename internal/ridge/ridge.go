@@ -26,15 +26,8 @@ type Example struct {
 type Options struct {
 	Precision      float64   // λ of sparse weights; above 0
 	DensePrecision float64   // λ of dense weights; above 0
-	Prior          []float64 // prior means of the dense weights
-	Sparse         []Prior   // priors of the sparse weights, by feature index; nil: all are the zero Prior
+	Prior          []float64 // prior means of the dense weights; those of sparse weights are 0
 	Passes         int       // number of passes over all weights
-}
-
-// A Prior is the prior distribution of a sparse weight. The zero value has mean 0 and precision 1.
-type Prior struct {
-	Mean      float64
-	Precision float64 // in units of Options.Precision; 0 means 1
 }
 
 // A Model is a linear function.
@@ -95,24 +88,17 @@ func NewDesign(examples []Example, width int) *Design {
 
 // Fit returns the model that minimises
 //
-//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ pₖ (sparseₖ − meanₖ)² + λ' Σ (dense − prior)²
+//	Σ weightᵢ (targetᵢ − bias − Σ sparse·features − Σ dense·dense)² + bias² + λ Σ sparse² + λ' Σ (dense − prior)²
 //
-// approximately: it stops after o.Passes passes. meanₖ and pₖ are 0 and 1 by default; o.Sparse can
-// set other values. The weight of a feature that no example has is its mean.
+// approximately: it stops after o.Passes passes. The weight of a feature that no example has is 0.
 func (d *Design) Fit(targets []float64, o Options) Model {
 	m := Model{Sparse: make([]float64, d.width), Dense: make([]float64, len(o.Prior))}
 	copy(m.Dense, o.Prior)
-	for k := range o.Sparse {
-		m.Sparse[k] = o.Sparse[k].Mean
-	}
 	residuals := make([]float64, len(targets))
 	for i, y := range targets {
 		residuals[i] = y
 		for k, w := range m.Dense {
 			residuals[i] -= float64(w * d.examples[i].Dense[k])
-		}
-		if o.Sparse != nil {
-			residuals[i] -= m.Predict(d.examples[i].Features)
 		}
 	}
 	for range o.Passes {
@@ -125,29 +111,10 @@ func (d *Design) Fit(targets []float64, o Options) Model {
 			if at+1 < len(d.order) {
 				end = int(d.start[d.order[at+1]])
 			}
-			prior := Prior{Precision: o.Precision}
-			if o.Sparse != nil {
-				prior.Mean = o.Sparse[k].Mean
-				if p := o.Sparse[k].Precision; p > 0 {
-					prior.Precision *= p
-				}
-			}
-			d.fitSparse(&m, residuals, k, d.cells[d.start[k]:end], prior)
+			d.fitSparse(&m, residuals, k, d.cells[d.start[k]:end], o.Precision)
 		}
 	}
 	return m
-}
-
-// Evidence returns Σ weight · value² of each feature over the examples: the equivalent number of
-// examples of weight 1 and value 1.
-func (d *Design) Evidence() []float64 {
-	sums := make([]float64, d.width)
-	for i := range d.examples {
-		for _, f := range d.examples[i].Features {
-			sums[f.Index] += float64(d.examples[i].Weight * float64(float64(f.Value)*float64(f.Value)))
-		}
-	}
-	return sums
 }
 
 func (d *Design) fitBias(m *Model, residuals []float64) {
@@ -179,8 +146,8 @@ func (d *Design) fitDense(m *Model, residuals []float64, k int, o Options) {
 	}
 }
 
-func (d *Design) fitSparse(m *Model, residuals []float64, k int32, cells []cell, prior Prior) {
-	gradient, curvature := float64(prior.Precision*(prior.Mean-m.Sparse[k])), prior.Precision
+func (d *Design) fitSparse(m *Model, residuals []float64, k int32, cells []cell, precision float64) {
+	gradient, curvature := float64(-precision*m.Sparse[k]), precision
 	for _, c := range cells {
 		x := float64(c.value)
 		wx := float64(d.examples[c.example].Weight * x)

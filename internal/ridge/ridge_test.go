@@ -98,31 +98,3 @@ func TestFitsAreIndependent(t *testing.T) {
 		t.Errorf("without examples the model is %+v", m)
 	}
 }
-
-// Weights are drawn to their priors, the more the more precise these are. Without examples they are
-// the priors.
-func TestSparsePriors(t *testing.T) {
-	examples := []Example{{Features: []Feature{{0, 1}, {1, 1}}, Weight: 1}, {Features: []Feature{{0, 1}}, Weight: 1}}
-	o := Options{Precision: 1, Passes: 1000, Sparse: []Prior{{}, {Mean: 3, Precision: 2}, {Mean: 5}}}
-	m := NewDesign(examples, 3).Fit([]float64{1, 2}, o)
-	gradient := []float64{-m.Sparse[0], 2 * (3 - m.Sparse[1]), 5 - m.Sparse[2]}
-	for i, e := range examples {
-		for _, f := range e.Features {
-			gradient[f.Index] += []float64{1, 2}[i] - m.Predict(e.Features)
-		}
-	}
-	for k, g := range gradient {
-		if math.Abs(g) > 1e-9 {
-			t.Errorf("gradient of weight %d: %g", k, g)
-		}
-	}
-	if got := NewDesign(examples, 3).Evidence(); !reflect.DeepEqual(got, []float64{2, 1, 0}) {
-		t.Errorf("the evidence is %v", got)
-	}
-	o.Sparse = make([]Prior, 3)
-	with := NewDesign(examples, 3).Fit([]float64{1, 2}, o)
-	o.Sparse = nil
-	if without := NewDesign(examples, 3).Fit([]float64{1, 2}, o); !reflect.DeepEqual(with, without) {
-		t.Errorf("priors of nothing change the fit from %v to %v", without, with)
-	}
-}

@@ -176,7 +176,7 @@ func (s *Settings) changes(given *Settings, isGiven map[string]bool) (words []st
 }
 
 // sharedFiles are the files of a node's run directory that all nodes share.
-var sharedFiles = []string{Topic, Prior, ScopeFile}
+var sharedFiles = []string{Topic, ScopeFile}
 
 // SharedFiles returns the files of a run directory that all nodes share.
 func (d Dir) SharedFiles() (names []string) {

@@ -4,7 +4,6 @@
 //	settings           the settings, one a line
 //	stages             the commands of the stages, one a line, for the user to edit
 //	topic.json         the topic
-//	prior.json         what earlier crawls have learned, if the crawl started from it
 //	seeds.txt          the seeds
 //	scope              the rules of the scope, if any, with the hosts of the seeds
 //	generations/0001/  one directory a generation:
@@ -67,7 +66,6 @@ const (
 const (
 	SettingsFile = "settings"
 	StagesFile   = "stages"
-	Prior        = "prior.json"
 	LogFile      = "log.ndjson"
 	StagesLog    = "stages.log"
 	oldLog       = StagesLog + ".1"

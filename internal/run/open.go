@@ -26,7 +26,6 @@ type Request struct {
 	Topic    string // a file; "" only to resume
 	Words    string // the words that the topic was made from; "" if the user gave a file
 	Seeds    string // a file
-	Prior    string // a file; "" if none is given: a resumed run keeps its prior
 	Settings Settings
 	Given    map[string]bool   // the keys of the settings that the user gave
 	Off      []string          // flags of fetch that the user switched off, as "-http1"
@@ -336,7 +335,6 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 				command = strings.ReplaceAll(command, " "+flag+" "+inRun(name), "")
 			}
 		}
-		command = strings.ReplaceAll(command, inRun(Prior), Quote(cmp.Or(r.Prior, r.Dir.Path(Prior))))
 		command = strings.ReplaceAll(command, " "+scopeFlag, "")
 		return strings.ReplaceAll(command, ` -generation "$SPOOR_GENERATION"`, "")
 	}
@@ -442,7 +440,7 @@ func (d Dir) checkVacant() error {
 
 // runFiles are the files and directories of a run.
 var runFiles = []string{
-	SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
+	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
 }
 
@@ -528,7 +526,7 @@ func (o *Opener) restart(d Dir) error {
 		return err
 	}
 	o.Say("%s has no page: its seeds are fetched again", d)
-	return d.clear([]string{SettingsFile, StagesFile, Topic, Prior, seedsFile, ScopeFile, StagesLog})
+	return d.clear([]string{SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, StagesLog})
 }
 
 // write writes the files of the run, which must be locked.
@@ -560,15 +558,6 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 		}
 		if err := atomicfile.WriteBytes(d.Path(Topic), topic); err != nil {
 			return err
-		}
-		if r.Prior != "" {
-			prior, err := atomicfile.ReadFile(r.Prior, maxSmall)
-			if err != nil {
-				return err
-			}
-			if err := atomicfile.WriteBytes(d.Path(Prior), prior); err != nil {
-				return err
-			}
 		}
 	}
 	if before != nil && !slices.Equal(before.Scope, s.Scope) {

@@ -27,7 +27,6 @@ type Settings struct {
 	Size     int
 	Fitness  string
 	Norm     string
-	Prior    string   // a digest of the file
 	Convert  []string // values of parse -convert: TYPE=COMMAND
 	Main     bool     // parse reduces the text to the main content
 
@@ -83,7 +82,6 @@ var settings = []setting{
 	boolean("compat", true, func(s *Settings) *bool { return &s.Compat }),
 	word("fitness", true, func(s *Settings) *string { return &s.Fitness }),
 	word("norm", true, func(s *Settings) *string { return &s.Norm }),
-	word("prior", true, func(s *Settings) *string { return &s.Prior }),
 	list("param", true, func(s *Settings) *[]string { return &s.Params }),
 	list("convert", true, func(s *Settings) *[]string { return &s.Convert }),
 	boolean("main", true, func(s *Settings) *bool { return &s.Main }),

@@ -15,7 +15,7 @@ import (
 func full(t *testing.T) *Settings {
 	t.Helper()
 	s := &Settings{
-		Strategy: "niche", Params: []string{"lazy=true", "", " a = b ", "two\nlines"}, Compat: true, Seed: 7, Size: 30, Fitness: "vsm,bm25", Norm: "topic", Prior: "1f2e", Convert: []string{"application/pdf=pdftotext -q - -"}, Scope: []string{"exclude *.test", "depth 3"},
+		Strategy: "niche", Params: []string{"lazy=true", "", " a = b ", "two\nlines"}, Compat: true, Seed: 7, Size: 30, Fitness: "vsm,bm25", Norm: "topic", Convert: []string{"application/pdf=pdftotext -q - -"}, Scope: []string{"exclude *.test", "depth 3"},
 		Archives: []string{"/a b/one.warc.gz", `/"quoted"\n.warc`, "/two\nlines.warc"}, Content: "sha256:1", Capture: "near 2020", ArchiveFirst: true,
 		Seeds: "sha256:2", SeedQuery: "“ciphers”\nand 'hashes' ", Search: "/index.db",
 		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, MinFree: 5, Traps: true, Recrawl: true, Main: true, Keep: 8, PerDay: 9,

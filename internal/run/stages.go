@@ -203,9 +203,6 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	for _, p := range s.Params {
 		evolve.WriteString(" -param " + Quote(p))
 	}
-	if s.Prior != "" {
-		evolve.WriteString(" -prior " + inRun(Prior))
-	}
 	if s.Compat && w.Compat {
 		evolve.WriteString(" -param compat=true")
 	}

@@ -10,9 +10,7 @@ package strategy
 //	forage_signals.go    thirteen signals of a waiting address, computed by the models
 //	forage_twins.go      which addresses lead to pages that are known
 //	forage_queries.go    the queries, if there is a search
-//	forage_policy.go     the weights of the signals, which evolve, and the islands that compete
-//	forage_learn.go      learning a prior from finished crawls
-//	forage_prior.go      starting from a prior
+//	forage_policy.go     the weights of the signals, and the islands that compete
 //	package relevance    the relevance of a page
 //	package ridge        the value of a link, predicted from its words
 //
@@ -31,7 +29,6 @@ type forage struct {
 	pool
 
 	Window  int  // minimum number of addresses in a generation
-	Evolve  bool // whether the weights evolve
 	Islands bool // whether a plain policy competes
 	Queries bool // whether queries are emitted
 
@@ -42,13 +39,10 @@ type forage struct {
 	model *forageModel // nil before the first fit, and after a restoration
 	links linkFeatures
 	twins twins
-	prior foragePrior
 
 	// By stem; from the topic file.
 	common     map[string]float64 // share of the background documents that contain the stem
 	classifier map[string]float64 // weight of the stem, if the topic has examples
-
-	language, stemmer string // language and stemmer of the topic
 }
 
 // An extent is the size of the crawl at some time.
@@ -56,7 +50,6 @@ type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
 	s := &forage{Window: 5, Islands: true}
-	s.initial, s.weights = firstWeights, firstWeights
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
 	s.parts = []part{&s.foraged, &s.policy, &s.asking, s}
@@ -66,7 +59,6 @@ func newForage() Strategy {
 func (s *forage) Params() []Param {
 	return []Param{
 		{Name: "window", Doc: "number of addresses in each of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
-		{Name: "evolve", Doc: "weights evolve; otherwise they stay those of the beginning", Value: &s.Evolve},
 		{Name: "islands", Doc: "a plain policy competes for the addresses of a generation", Value: &s.Islands},
 		{Name: "queries", Doc: "a search is asked for pages of the topic", Value: &s.Queries},
 	}
@@ -77,7 +69,6 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	s.language, s.stemmer = t.Language, t.Stemmer
 	fresh := len(s.terms.names) == 0
 	s.user = keywords(t)
 	s.termOf, s.query.Terms, s.query.Weights = nil, nil, nil
@@ -122,7 +113,7 @@ func (s *forage) Visit(rec *wire.Record) {
 // because their information is more important than speed.
 func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := min(s.startBreed(n), max(s.Window, len(s.pages)/10))
-	s.learn(rng)
+	s.learn()
 	if waiting := s.waiting(); quota > 0 && len(waiting.ids) > 0 {
 		chosen := s.choose(waiting, quota)
 		keys := map[uint64]bool{}
@@ -140,7 +131,7 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 				a.Parents = s.parentURLs(id)
 			}
 			next = append(next, a)
-			s.decided(id, waiting.z[c.at], c.islands)
+			s.log = append(s.log, decision{id, c.islands})
 		}
 	}
 	if s.Queries {

@@ -3,7 +3,6 @@ package strategy
 // This file fits the models of forage.
 
 import (
-	"math/rand/v2"
 	"slices"
 
 	"spoor/internal/graph"
@@ -33,8 +32,6 @@ type forageModel struct {
 	links      map[graph.ID]cachedWords
 	hubLevel   float64   // mean hub value
 	outcome    []float64 // by place: value of having fetched the page
-
-	expected [priorLists]int // number of features of the prior that are in the models
 }
 
 const (
@@ -59,7 +56,7 @@ func (m *forageModel) level() float64 { return m.pages.Level }
 
 // learn fits the models if the crawl has grown by a twenty-fifth, and computes their results for new
 // pages.
-func (s *forage) learn(rng *rand.Rand) {
+func (s *forage) learn() {
 	s.fitDirectories(&s.web)
 	due := len(s.pages) > s.at.pages+s.at.pages/25
 	if due {
@@ -69,9 +66,6 @@ func (s *forage) learn(rng *rand.Rand) {
 		s.fitModels()
 	}
 	s.follow()
-	if due && s.Evolve {
-		s.evolve(s.logged(), rng)
-	}
 }
 
 // fitModels fits all models to the extent.
@@ -199,7 +193,6 @@ func (m *forageModel) addToDirectories(s *forage, place int) {
 // follow adds the pages that are newer than the extent to the results of the last fit.
 func (s *forage) follow() {
 	m := s.model
-	s.expect(m)
 	m.places = grown(m.places, s.web.Len())
 	m.inDir, m.ofDir = grown(m.inDir, len(s.outer)), grown(m.ofDir, len(s.outer))
 	n := len(s.pages)
@@ -233,7 +226,7 @@ func (s *forage) follow() {
 // fitKinds fits which kinds of pages link to relevant pages, by the words of text and title.
 func (s *forage) fitKinds(m *forageModel) {
 	design, targets := s.kindExamples(m)
-	m.kinds = design.Fit(targets, ridge.Options{Precision: kindPrecision, Passes: passes, Sparse: s.priors(m, priorKinds, s.kindWidth())})
+	m.kinds = design.Fit(targets, ridge.Options{Precision: kindPrecision, Passes: passes})
 	for place := range s.at.pages {
 		if d := s.doc(place); d != nil {
 			m.promise[place] = m.kinds.Predict(s.kind(m, d))
@@ -330,12 +323,12 @@ func (s *forage) fitLinks(m *forageModel) {
 	for i, place := range places {
 		targets[i] = m.relevance[place] - m.level()
 	}
-	m.words = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: densePrior[:], Passes: passes, Sparse: s.priors(m, priorRelevant, s.featureWidth())})
+	m.words = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: densePrior[:], Passes: passes})
 	hubs := s.hubs(m)
 	for i, place := range places {
 		targets[i] = hubs[place] - m.hubLevel
 	}
-	m.hub = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: make([]float64, len(densePrior)), Passes: passes, Sparse: s.priors(m, priorHubs, s.featureWidth())})
+	m.hub = design.Fit(targets, ridge.Options{Precision: linkPrecision, DensePrecision: 20, Prior: make([]float64, len(densePrior)), Passes: passes})
 	m.outcome = hubs
 	for place := range m.outcome {
 		m.outcome[place] = m.relevance[place] - m.level() + float64(hubShare*(hubs[place]-m.hubLevel))

@@ -1,166 +1,36 @@
 package strategy
 
-// This file is the policy of forage: an evolving population of weights for the signals, and the
-// islands that share the addresses of a generation.
+// This file is the policy of forage: the weights of the signals, and the islands that share the
+// addresses of a generation.
 
 import (
 	"cmp"
 	"math"
-	"math/rand/v2"
 	"slices"
 
-	"spoor/internal/genetic"
 	"spoor/internal/graph"
 )
 
-// firstWeights are the weights before the evolution, without a prior.
-var firstWeights = signalVector{
+// signalWeights are the weights of the signals.
+var signalWeights = signalVector{
 	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
 	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,
 	sigDirectory: 0.1, sigNew: 0.3, sigHost: 0.2,
 }
 
-// A policy is a population of weights, and the decisions by which it is evaluated.
+// A policy holds the latest proposals, by which the islands are evaluated.
 type policy struct {
-	initial    signalVector // the first weights
-	weights    signalVector // weights in use: the mean of the fittest genomes
-	population []genome
-	log        []decision // the latest proposals, in their order
-	savedLog   int
+	log      []decision // in the order of the proposals
+	savedLog int
 }
 
-type genome []float64
-
-// A decision is a proposal: an address, its signals at that time, and the islands that would have
-// chosen it.
+// A decision is a proposal: an address, and the islands that would have chosen it.
 type decision struct {
 	id      graph.ID
-	z       signalVector
 	islands uint8
 }
 
-// Constants of the evolution.
-const (
-	genomes         = 24
-	fewestDecisions = 40    // decisions required for an evolution
-	mostDecisions   = 2000  // decisions kept in the log
-	evolutions      = 4     // evolutions per fit
-	deployed        = 6     // number of fittest genomes whose mean is used
-	firstDeviation  = 0.15  // standard deviation of the first population around firstWeights
-	mutationRate    = 0.4   // probability that a weight mutates
-	mutationStep    = 0.075 // standard deviation of a mutation
-	blendAlpha      = 0.25
-	outcomeDecay    = 0.99827 // weight of an outcome relative to the next one: half in 400
-	priorDecisions  = 50      // weight of firstWeights, in decisions
-)
-
-// decided logs a proposal.
-func (p *policy) decided(id graph.ID, z signalVector, islands uint8) {
-	p.log = append(p.log, decision{id, z, islands})
-}
-
-// An answered decision has an outcome.
-type answered struct {
-	*decision
-	place   int
-	outcome float64 // relevance above the level, plus a share of the hub value
-}
-
-// logged returns the decisions whose pages were fetched before the last fit.
-func (s *forage) logged() (list []answered) {
-	for i := range s.log {
-		d := &s.log[i]
-		if place := int(s.model.places[d.id]) - 1; place >= 0 && place < len(s.model.outcome) {
-			list = append(list, answered{d, place, s.model.outcome[place]})
-		}
-	}
-	return list
-}
-
-// evolve evolves the population by the outcomes of the decisions.
-func (p *policy) evolve(log []answered, rng *rand.Rand) {
-	if len(log) < fewestDecisions {
-		return
-	}
-	if p.population == nil {
-		for i := range genomes {
-			g := slices.Clone(genome(p.initial[:]))
-			if i > 0 {
-				genetic.Disturb(rng, g, 1, firstDeviation)
-			}
-			p.population = append(p.population, g.rounded())
-		}
-	}
-	decay := make([]float64, len(log))
-	for i, d := len(decay)-1, 1.0; i >= 0; i-- {
-		decay[i] = d
-		d = float64(d * outcomeDecay)
-	}
-	fitness := make([]float64, genomes)
-	rate := func() {
-		for i, g := range p.population {
-			fitness[i] = fitnessOf(g, p.initial, log, decay)
-		}
-	}
-	rate()
-	for range evolutions {
-		next := []genome{p.population[genetic.Truncate(fitness, 1)[0]]}
-		for len(next) < genomes {
-			a, b := p.population[genetic.Tournament(rng, fitness)], p.population[genetic.Tournament(rng, fitness)]
-			child := genetic.Blend(rng, a, b, blendAlpha)
-			genetic.Disturb(rng, child, mutationRate, mutationStep)
-			next = append(next, genome(child).rounded())
-		}
-		p.population = next
-		rate()
-	}
-	p.deploy(genetic.Truncate(fitness, deployed))
-}
-
-// rounded rounds a genome to the precision with which it is saved.
-func (g genome) rounded() genome {
-	for k := range g {
-		g[k] = float64(float32(g[k]))
-	}
-	return g
-}
-
-// deploy sets the weights in use.
-func (p *policy) deploy(fittest []int) {
-	p.weights = signalVector{}
-	for _, i := range fittest {
-		for k, w := range p.population[i] {
-			p.weights[k] += w / float64(len(fittest))
-		}
-	}
-}
-
-// fitnessOf returns how well the weights of g would have ordered the decisions: the correlation of
-// the decisions' scores with the outcomes, weighted by the number of outcomes, minus a penalty for
-// the distance from the first weights.
-func fitnessOf(g genome, first signalVector, log []answered, decay []float64) float64 {
-	var sum, x, y, xx, yy, xy float64
-	for i := range log {
-		score := 0.0
-		for k, w := range g {
-			score += float64(w * log[i].z[k])
-		}
-		d, out := decay[i], log[i].outcome
-		sum += d
-		x += float64(d * score)
-		y += float64(d * out)
-		xx += float64(float64(d*score) * score)
-		yy += float64(float64(d*out) * out)
-		xy += float64(float64(d*score) * out)
-	}
-	spread := float64((xx - float64(x*x)/sum) * (yy - float64(y*y)/sum))
-	correlation := (xy - float64(x*y)/sum) / math.Sqrt(max(0, spread)+1e-12)
-	moved := 0.0
-	for k, w := range g {
-		moved += float64((w - first[k]) * (w - first[k]))
-	}
-	return float64(correlation*float64(len(log))/priorDecisions) - moved
-}
+const mostDecisions = 2000 // decisions kept in the log
 
 // Islands. Each has its own order of the waiting addresses.
 const (
@@ -196,7 +66,7 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 	scores := make([]float64, len(w.ids))
 	for i := range w.z {
 		for k, z := range w.z[i] {
-			scores[i] += float64(s.weights[k] * z)
+			scores[i] += float64(signalWeights[k] * z)
 		}
 	}
 	weighted := s.diverse(w, scores, n)
@@ -343,20 +213,10 @@ func highestPlaces(scores []float64, n int) []int {
 	return top[:min(n, len(top))]
 }
 
-// code writes or reads the decisions since the last delta, the population and the weights.
+// code writes or reads the decisions since the last delta.
 func (p *policy) code(c *codec) {
 	if c.reading {
 		p.savedLog = len(p.log)
-	}
-	signal := func(x *float64) {
-		f := float32(*x)
-		bits := math.Float32bits(f)
-		c.uint32(&bits)
-		f = math.Float32frombits(bits)
-		if c.check(math.Abs(float64(f)) < 1e6); c.bad {
-			f = 0
-		}
-		*x = float64(f)
 	}
 	list := p.log[p.savedLog:]
 	if c.reading {
@@ -365,9 +225,6 @@ func (p *policy) code(c *codec) {
 	list = each(c, list, func(d *decision) {
 		c.id(&d.id)
 		c.byte(&d.islands)
-		for k := range d.z {
-			signal(&d.z[k])
-		}
 	})
 	if c.check(true) {
 		p.log = append(p.log, list...)
@@ -376,19 +233,4 @@ func (p *policy) code(c *codec) {
 		p.log = slices.Clone(p.log[len(p.log)-mostDecisions:])
 	}
 	p.savedLog = len(p.log)
-	p.population = each(c, p.population, func(g *genome) {
-		if c.reading {
-			*g = make(genome, signals)
-		}
-		for k := range *g {
-			signal(&(*g)[k])
-		}
-	})
-	c.check(len(p.population) == 0 || len(p.population) == genomes)
-	if len(p.population) == 0 {
-		p.population = nil
-	}
-	for k := range p.weights {
-		c.finite(&p.weights[k])
-	}
 }

@@ -271,7 +271,7 @@ func (w *waitingLinks) standardise() {
 // reasons returns what each signal adds to the score of an address.
 func (s *forage) reasons(w *waitingLinks, at int) (reasons []wire.Scored) {
 	for k, z := range w.z[at] {
-		if part := math.Round(1000*float64(s.weights[k]*z)) / 1000; part != 0 {
+		if part := math.Round(1000*float64(signalWeights[k]*z)) / 1000; part != 0 {
 			reasons = append(reasons, wire.Scored{Name: signalNames[k], Value: part})
 		}
 	}

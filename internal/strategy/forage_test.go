@@ -74,7 +74,7 @@ func TestForageLearnsWordsOfLinks(t *testing.T) {
 		return n
 	}
 	plain := count("breadthfirst")
-	for _, params := range [][]string{{"window=10"}, {"window=10", "evolve=true"}, {"window=10", "islands=false"}} {
+	for _, params := range [][]string{{"window=10"}, {"window=10", "islands=false"}} {
 		if got := count("forage", params...); got < 2*plain {
 			t.Errorf("forage %v found %d relevant pages, breadthfirst %d: want twice that", params, got, plain)
 		}

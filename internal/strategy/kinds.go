@@ -176,7 +176,7 @@ func Kinds() []Kind {
 		{
 			Name: "forage", New: newForage,
 			Source:   "this project",
-			Summary:  "models of pages and links that are learned during the crawl, weighed by a population that evolves",
+			Summary:  "models of pages and links that are learned during the crawl",
 			Unscored: true,
 		},
 	}

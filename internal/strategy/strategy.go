@@ -215,16 +215,12 @@ func (p Param) explain(value string, bad bool, want string) error {
 	return fmt.Errorf("parameter %s=%q: want %s", p.Name, value, want)
 }
 
-// Signature returns the name of the strategy, all its parameters, and the digest of its prior if it
-// has a prior. Strategies with equal signatures can restore each other's state.
+// Signature returns the name of the strategy and all its parameters. Strategies with equal signatures can restore each other's state.
 func Signature(name string, s Strategy) string {
 	var b strings.Builder
 	b.WriteString(name)
 	for _, p := range s.Params() {
 		fmt.Fprintf(&b, " %s=%s", p.Name, p)
-	}
-	if s, ok := s.(primed); ok && s.origin() != "" {
-		fmt.Fprintf(&b, " prior=%s", s.origin())
 	}
 	return b.String()
 }
