@@ -3,7 +3,6 @@
 // # Usage
 //
 //	topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... [flags] > topic.json
-//	topic -query "WORDS" -vectors FILE [flags] > topic.json
 //	topic -query "WORDS" -positive FILE [-negative FILE] [flags] > topic.json
 //	topic -topic FILE -positive FILE [-negative FILE] [flags] > topic.json
 //	topic -topic FILE -background FILE > topic.json
@@ -83,17 +82,6 @@
 //
 //	background  number of pages, their mean length, and the document frequencies of the
 //	            12,000 most frequent words
-//
-// # Word vectors
-//
-// Pages may be about the topic in other words than yours. -vectors names a table of word vectors, in
-// the text format of word2vec or GloVe: a line for each word, with the word and its numbers. To each
-// word of the query, and each -keyword of one word, the nearest words are added as keywords: at most
-// five, with a cosine of at least 0.5; their weight is that of the word times half the cosine. Look at
-// them, and delete those that mean something else: vectors put words near each other that are used
-// alike, such as names of different cities. No table is part of spoor. The file may be plain or
-// compressed, and is read twice. Words are compared in lower case. Lines that are no vectors are
-// skipped, and counted on stderr.
 //
 // # Expansion
 //
@@ -182,7 +170,6 @@ const manual = `
 topic - write a topic file: what relevant pages are about
 
 Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
-       topic -query "WORDS" -vectors FILE > topic.json
        topic -query "WORDS" -positive FILE [-negative FILE] > topic.json
        topic -topic FILE -positive FILE [-negative FILE] > topic.json
        topic -query "WORDS" -archive WARC -positive ADDRESSES [-negative ADDRESSES] > topic.json
@@ -205,9 +192,6 @@ classifier is trained.
 
 Pages on all topics (-background) tell common words from rare ones, so that bm25
 needs no examples; for English such a table is part of the program.
-
--vectors names a table of word vectors (text of word2vec or GloVe): words near those
-of the query become keywords with lower weights, for pages that use other words.
 
 -expand adds words of pages with very high scores to the table. The rules are
 
@@ -242,7 +226,6 @@ type command struct {
 	background         filter.Strings
 	archives           filter.Strings
 	archived           *archived // nil: no -archive
-	vectors            string    // file name
 	learn              topic.LearnOptions
 
 	expand  string
@@ -270,7 +253,6 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
 	fs.Var(&c.background, "background", "a `file` of pages on all topics, which say how frequent words are in general (repeatable)")
 	fs.Var(&c.archives, "archive", "read pages that are given by address from this `file` (WARC, ARC, WACZ), pattern or directory (repeatable)")
-	fs.StringVar(&c.vectors, "vectors", "", "a `file` of word vectors: words near those of the query are added with lower weights")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "`number` of words in the weight table")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
 	fs.BoolVar(&c.learn.Literal, "compat", false, "follow the papers literally in making the table and the reference page, expanding, and explaining")
@@ -329,7 +311,7 @@ func (c *command) misuse(given map[string]bool) error {
 	if given["windows"] {
 		return filter.Usagef("-windows needs -expand")
 	}
-	for _, name := range []string{"query", "keyword", "language", "stemmer", "vectors"} {
+	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
 		if given["topic"] && given[name] {
 			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: leave -topic out to make a new one", name)
 		}
@@ -424,32 +406,7 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 			fmt.Fprintf(c.stderr, "topic: words of the query that do not count: %s\n", strings.Join(ignored, " "))
 		}
 	}
-	if c.vectors != "" {
-		if err := c.addNear(t); err != nil {
-			return nil, fmt.Errorf("-vectors %s: %w", c.vectors, err)
-		}
-	}
 	return t, nil
-}
-
-// addNear adds the words near those of the topic.
-func (c *command) addNear(t *topic.Topic) error {
-	near, err := t.AddNear(func() (io.ReadCloser, error) { return filter.OpenRegular(c.vectors) })
-	if err != nil {
-		return err
-	}
-	for _, list := range []struct {
-		words []string
-		what  string
-	}{{near.Added, "words near those of the query"}, {near.Missing, "words without a vector"}} {
-		if len(list.words) > 0 {
-			fmt.Fprintf(c.stderr, "topic: %s: %s\n", list.what, strings.Join(list.words, " "))
-		}
-	}
-	if near.Skipped > 0 {
-		fmt.Fprintf(c.stderr, "topic: -vectors %s: skipped %d lines that are no vector\n", c.vectors, near.Skipped)
-	}
-	return nil
 }
 
 // parseKeyword parses "expression=weight", or an expression with weight 1.
