@@ -38,8 +38,8 @@
 // Plain URLs are seeds: they are leased in their order, before all other addresses. With
 // -summary FILE add writes counts of its input and of the content of the store, as one
 // JSON object. Queries without url are for search: they are counted and ignored. The store keeps
-// the unknown fields, simhash and needs_browser of an outcome, but not its body or the rest of its parse
-// section. An address longer than 512 KiB is refused. An outcome of that length is shortened
+// the unknown fields, simhash, needs_browser and a nofollow in robots_meta of an outcome, but not its
+// body or the rest of its parse section. An address longer than 512 KiB is refused. An outcome of that length is shortened
 // instead, because its address would otherwise be fetched again and again: its headers are dropped
 // and, if it is still too long, all fields that neither the store nor a strategy uses.
 //

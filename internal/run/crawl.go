@@ -244,6 +244,7 @@ func (c *Crawl) start() error {
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s, in %s", reason, c.text(), d)
 			c.View.Say("%s", t.byOperator())
+			c.View.Say("%s", c.notFetched())
 			if reason != EndEmpty {
 				c.View.Say("hint: more -pages or -generations let it go on")
 			}
@@ -847,6 +848,7 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s, %d generations in %s", reason, c.text(), c.Totals.Generation, c.Dir)
 	c.View.Say("%s", c.Totals.byOperator())
+	c.View.Say("%s", c.notFetched())
 	if c.Settings.Steady { // its stages log their counts only when they end
 		c.warnGuessedThreshold()
 	}
