@@ -9,8 +9,8 @@
 // # Record in and out
 //
 // Evolve reads the scored records of one generation until the end of the file. It writes the
-// same records in brief, without body and parse section (except simhash and needs_browser), so
-// that the frontier learns their outcomes; then the addresses of the next generation, each
+// same records in brief, without body and parse section (except simhash, needs_browser and
+// robots_meta with nofollow), so that the frontier learns their outcomes; then the addresses of the next generation, each
 // with the page it was found on, the operator that chose it, its priority and the numbers
 // behind it (reasons); and last the queries of strategies that search (records without a url),
 // which search answers.

@@ -38,8 +38,8 @@
 // Plain URLs are seeds: they are leased in their order, before all other addresses. With
 // -summary FILE add writes counts of its input and of the content of the store, as one
 // JSON object. Queries without url are for search: they are counted and ignored. The store keeps
-// the unknown fields, simhash and needs_browser of an outcome, but not its body or the rest of its parse
-// section. An address longer than 512 KiB is refused. An outcome of that length is shortened
+// the unknown fields, simhash, needs_browser and a nofollow in robots_meta of an outcome, but not its
+// body or the rest of its parse section. An address longer than 512 KiB is refused. An outcome of that length is shortened
 // instead, because its address would otherwise be fetched again and again: its headers are dropped
 // and, if it is still too long, all fields that neither the store nor a strategy uses.
 //
@@ -69,12 +69,17 @@
 //     are not excluded if one of their parameters has 32 or more values, like the topics of
 //     a forum. The rule does not apply to a host with more than a million paths and
 //     parameters;
-//   - trap_duplicates: most of its group are near-duplicates of pages with shorter
-//     URLs, which means that their simhashes differ in at most three of 64 bits. A
-//     group is the URLs of the host with the same parameters, with the same path except
-//     for numbers, or with the same last path segment: at least eight fetched pages,
-//     and three of four, must be near-duplicates. It is also the URLs in a directory
-//     (not the root): then at least 16 pages, and seven of eight.
+//   - trap_duplicates: it leads to a copy of a fetched page. Pages are copies if their
+//     simhashes differ in at most three of 64 bits. (1) The URL without one of its parts
+//     was fetched: without a parameter, all parameters, the final slash or the file name,
+//     or with https in place of http. And the host showed that this part makes no
+//     difference: in at least eight pairs of fetched URLs with and without it, and in
+//     seven of eight, the pages are copies. A parameter with a new value counts as such a
+//     part if copies with eight other values were seen. (2) Or the URL belongs to a group
+//     in which all URLs lead to the same page: at least 16 were fetched, and 15 of 16 are
+//     copies of their average. A group is the URLs with the same path and the same
+//     parameters, with the same path except for numbers, or in the same directory (not
+//     the root).
 //
 // All URLs that were added since the last generation was leased are checked together, the
 // best addresses first, so that neither order nor repetition matters between two commits.

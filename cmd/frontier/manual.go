@@ -246,8 +246,8 @@ tls, timeout, http, or a status). add -traps also skips crawler traps:
     trap_parameters  each of its NAME=VALUE also occurs in other URLs with the same path;
                      there are at least 16 more of these than different NAME=VALUE in
                      them; and it was found on one of them
-    trap_duplicates  in a group of URLs; most pages of the group are
-                     near-duplicates
+    trap_duplicates  a copy of a page that was fetched from a shorter URL (error_detail
+                     names it); or all pages fetched from such URLs are the same
 
 If the crawl has a scope (frontier add -h), a URL outside is skipped. error_detail is the
 rule:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"spoor/internal/trap"
@@ -269,20 +270,26 @@ func (f *trapFinder) keys(host uint32, path, query string) (session, calendar, c
 	return session, calendar, combined
 }
 
-// isPageKnown reports whether the same URL without its session is known and not excluded. It
-// requires that pathAndQuery was called for id last.
+// isPageKnown reports whether the same URL without its session is known and not excluded.
 func (f *trapFinder) isPageKnown(id uint32, path, query string) bool {
 	p, q, _ := trap.WithoutSession(path, query)
-	target := strings.TrimSuffix(f.x.url(id), unsafeString(f.buf)) + p
-	if q != "" {
-		target += "?" + q
-	}
-	u, err := weburl.Parse(target)
-	if err != nil {
-		return false
-	}
-	page, ok := f.x.find(u)
+	page, ok := f.find(f.x.hot.at(id).host, trap.URL{HTTPS: f.isHTTPS(id), Path: p, Query: q})
 	return ok && f.x.isKnown(page) && !f.isExcluded(page)
+}
+
+func (f *trapFinder) isHTTPS(id uint32) bool { return f.x.dirs.at(f.x.cold.at(id).dir).https != 0 }
+
+// find returns a URL of a host.
+func (f *trapFinder) find(host uint32, u trap.URL) (id uint32, ok bool) {
+	scheme := "http://"
+	if u.HTTPS {
+		scheme = "https://"
+	}
+	parsed, err := weburl.Parse(scheme + string(f.x.hostName(host)) + u.String())
+	if err != nil {
+		return 0, false
+	}
+	return f.x.find(parsed)
 }
 
 func (f *trapFinder) isExcluded(id uint32) bool {
@@ -315,7 +322,7 @@ func (f *trapFinder) countAccepted(host *hostURLs) {
 			continue
 		}
 		if hash := f.x.history(id).simhash; hash != 0 {
-			host.pages = append(host.pages, trap.Page{Path: strings.Clone(path), Query: strings.Clone(query), Hash: hash})
+			host.pages = append(host.pages, trap.Page{URL: trap.URL{HTTPS: f.isHTTPS(id), Path: strings.Clone(path), Query: strings.Clone(query)}, Hash: hash})
 		}
 		session, calendar, combined := f.keys(host.number, path, query)
 		if _, ok := host.sessions[session]; ok {
@@ -334,7 +341,9 @@ func (f *trapFinder) sample(pages []trap.Page) []trap.Page {
 	if len(pages) <= maxComparedPages {
 		return pages
 	}
-	sampleKey := func(p trap.Page) uint64 { return hash64(hash64(f.x.hashSeed, p.Path), p.Query) }
+	sampleKey := func(p trap.Page) uint64 {
+		return hash64(hash64(f.x.hashSeed, p.URL.String()), strconv.FormatBool(p.HTTPS))
+	}
 	slices.SortFunc(pages, func(p, q trap.Page) int { return cmp.Compare(sampleKey(p), sampleKey(q)) })
 	return pages[:maxComparedPages]
 }
@@ -454,19 +463,22 @@ func (f *trapFinder) decide(host *hostURLs) {
 	*host = hostURLs{}
 }
 
-// excludeByPath excludes a URL at a path where pages are copies of others, or where a broken
-// relative link leads, and reports whether it did.
+// excludeByPath excludes a URL that leads to a copy of a fetched page, or that a broken relative
+// link leads to, and reports whether it did.
 func (f *trapFinder) excludeByPath(host *hostURLs, id uint32) bool {
 	path, query := f.pathAndQuery(id)
-	switch {
-	case host.links.Lead(host.number, path):
+	if host.links.Lead(host.number, path) {
 		f.exclusions = append(f.exclusions, exclusion{id, trap.Repetition, "the link to here is relative and should not be"})
-	case host.copies.Has(path, query):
-		f.exclusions = append(f.exclusions, exclusion{id, trap.Duplicates, "the pages fetched from here say what other pages of the host say"})
-	default:
-		return false
+		return true
 	}
-	return true
+	why := host.copies.Reason(trap.URL{HTTPS: f.isHTTPS(id), Path: path, Query: query}, func(u trap.URL) bool {
+		page, ok := f.find(host.number, u)
+		return ok && f.x.history(page).simhash != 0
+	})
+	if why != "" {
+		f.exclusions = append(f.exclusions, exclusion{id, trap.Duplicates, why})
+	}
+	return why != ""
 }
 
 // isFoundByWalking reports whether a URL was found on a page of its own host, and leads returns true

@@ -10,7 +10,8 @@ import (
 // Simhash returns the 64-bit fingerprint of the words of a text: texts that share most
 // of their words differ in few bits. Each bit is the majority of that bit over the
 // hashes of all distinct words in lower case; a tie is 0. A word is a run of letters
-// and digits; a text without words has the fingerprint 0. In texts with more than about
+// and digits; a text without words has the fingerprint 0. Long texts of few distinct words, which
+// can have all words in common, are compared by their pairs of successive words. In texts with more than about
 // 60,000 distinct words, some of them are not counted.
 //
 // Source: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
@@ -26,13 +27,29 @@ func Simhash(text string) uint64 {
 // allWordsMask selects the bits of a fingerprint that are computed from all words.
 const allWordsMask = 0xFFFFFFFF << 32
 
+// isRepetitive reports whether texts of this length, in words, are compared by pairs of words. In
+// English, 100 words have about 70 distinct words, and 10,000 have 2,000.
+func isRepetitive(words, distinct int) bool { return words >= 100 && distinct*distinct < 8*words }
+
 // fingerprint returns the simhash of a page. A page with a large menu is characterised by
 // the words outside its links, but a list of links by the words in the links. So half of
 // the bits are computed from all words, and the other half from the words outside links. In
 // the first half, a word that occurs both in a link and outside is counted twice. If fewer
 // than minContentWords words are outside links, both halves are computed from all words.
 func (s *wordSet) fingerprint(text string, references []reference) uint64 {
+	s.pairs = false
+	h, distinct := s.countAll(text, references)
+	if isRepetitive(s.words, distinct) {
+		s.pairs = true
+		h, _ = s.countAll(text, references)
+	}
+	return h
+}
+
+// countAll returns the fingerprint of the words or of the pairs of words, and the number of distinct ones.
+func (s *wordSet) countAll(text string, references []reference) (h uint64, distinct int) {
 	s.reset(len(text))
+	s.words, s.previous = 0, 0
 	var outside, inLinks bitCounts
 	at := 0
 	for i := range references {
@@ -49,9 +66,9 @@ func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	all := outside
 	all.merge(&inLinks)
 	if outside.n < minContentWords {
-		return all.majority()
+		return all.majority(), all.n
 	}
-	return all.majority()&allWordsMask | outside.majority()&^allWordsMask
+	return all.majority()&allWordsMask | outside.majority()&^allWordsMask, all.n
 }
 
 // simhash returns the fingerprint in the form of [wire.Record.Simhash], or "" if there is no text.
@@ -89,7 +106,12 @@ func (s *wordSet) count(c *bitCounts, text string, mark uint64) {
 			i += size
 			continue
 		}
-		if hash = mix(hash); s.add(hash ^ mark) {
+		hash = mix(hash)
+		s.words++
+		if s.pairs {
+			hash, s.previous = mix(hash^s.previous), hash*3
+		}
+		if s.add(hash ^ mark) {
 			c.add(hash)
 		}
 	}
@@ -121,8 +143,13 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// A wordSet is a hash table of words by their hashes; 0 marks a free slot.
-type wordSet struct{ slots []uint64 }
+// A wordSet is a hash table of words, or of pairs of words, by their hashes; 0 marks a free slot.
+type wordSet struct {
+	slots    []uint64
+	pairs    bool
+	words    int    // number of words counted
+	previous uint64 // derived from the hash of the previous word
+}
 
 const (
 	minSlots  = 1 << 6

@@ -118,6 +118,23 @@ func TestSimhashIgnoresOrder(t *testing.T) {
 	}
 }
 
+// Long texts of the same few words are different texts.
+func TestFewWordsInAnotherOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	words := make([]string, 400)
+	for i := range words {
+		words[i] = fmt.Sprintf("word%d", i%30)
+	}
+	text := strings.Join(words, " ")
+	rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	if d := bits.OnesCount64(Simhash(text) ^ Simhash(strings.Join(words, " "))); d < 10 {
+		t.Errorf("they differ in %d bits only", d)
+	}
+	if d := bits.OnesCount64(Simhash(text) ^ Simhash(text+" word7")); d > 3 {
+		t.Errorf("another word at the end changed %d bits", d)
+	}
+}
+
 // Words chosen to collide, and more words than there are slots, are dropped.
 func TestWordSetIsBounded(t *testing.T) {
 	var s wordSet

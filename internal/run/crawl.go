@@ -247,6 +247,7 @@ func (c *Crawl) start() error {
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s", reason, c.text())
 			c.View.Say("%s", t.byOperator())
+			c.View.Say("%s", c.notFetched())
 			if reason != EndEmpty {
 				c.View.Say("%s", c.limitHint())
 			}
@@ -850,6 +851,7 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Say("done: %s; %s", reason, c.text())
 	c.View.Say("%s", c.Totals.byOperator())
+	c.View.Say("%s", c.notFetched())
 	c.View.Say("%s", c.unreadPDF())
 	if reason == EndGenerations && c.Settings.Partition == "" {
 		c.View.Say("%s", c.limitHint())

@@ -9,6 +9,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/frontier"
+	"spoor/internal/robots"
 	"spoor/internal/wire"
 )
 
@@ -22,6 +23,7 @@ type Summary struct {
 	Failed       int              `json:"failed"`                  // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
 	NeedsBrowser int              `json:"needs_browser,omitempty"` // outcomes with needs_browser, which parse sets
 	PDF          int              `json:"pdf,omitempty"`           // outcomes of type application/pdf
+	NoFollow     int              `json:"nofollow,omitempty"`      // outcomes that forbid to follow their links
 	Relevant     int              `json:"relevant"`                // outcomes that score marks as relevant
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
@@ -29,6 +31,7 @@ type Summary struct {
 	URLs         int              `json:"urls"`                    // URLs in the store
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
 	Waiting      int              `json:"waiting"`                 // URLs in the store that wait to be leased
+	Skipped      map[string]int   `json:"skipped,omitempty"`       // URLs in the store that are not fetched, by reason
 	Visited      int              `json:"visited,omitempty"`       // visited pages in the store, if Keep is set
 	Day          string           `json:"day,omitempty"`           // day in UTC, if the crawl has a budget per day
 	Seconds      seconds          `json:"seconds,omitempty"`
@@ -83,6 +86,9 @@ func (s *Summary) Count(rec *wire.Record) {
 	if strings.HasPrefix(rec.ContentType, pdf) {
 		s.PDF++
 	}
+	if robots.Meta("", "robots", rec.RobotsMeta).NoFollow {
+		s.NoFollow++
+	}
 	if rec.Relevant == wire.True {
 		s.Relevant++
 		by.Relevant++
@@ -112,6 +118,16 @@ func kind[V any](counts map[string]V, word string) string {
 func (s *Summary) SetStore(store frontier.Stats) {
 	s.URLs, s.Hosts = store.URLs, store.HostsVisited
 	s.Waiting = store.States[frontier.Waiting.String()]
+	s.Skipped = map[string]int{}
+	s.addSkipped(store.Reasons)
+}
+
+// addSkipped adds counts by reason.
+func (s *Summary) addSkipped(reasons map[string]int) {
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		word, _, _ := strings.Cut(reason, " ") // without the depth of scope_depth
+		s.Skipped[kind(s.Skipped, word)] += reasons[reason]
+	}
 }
 
 // Line returns the summary as a line of JSON.
@@ -128,6 +144,7 @@ type Totals struct {
 	Relevant     int              `json:"relevant"`
 	NeedsBrowser int              `json:"needs_browser,omitempty"`
 	PDF          int              `json:"pdf,omitempty"`
+	NoFollow     int              `json:"nofollow,omitempty"`
 	Seconds      float64          `json:"seconds"`
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
@@ -158,6 +175,7 @@ func (t *Totals) add(s *Summary) {
 	t.Relevant += s.Relevant
 	t.NeedsBrowser += s.NeedsBrowser
 	t.PDF += s.PDF
+	t.NoFollow += s.NoFollow
 	t.Seconds += float64(s.Seconds)
 	for _, word := range slices.Sorted(maps.Keys(s.Errors)) {
 		t.Errors[kind(t.Errors, word)] += s.Errors[word]
@@ -286,11 +304,12 @@ func (ds Dirs) Totals() (*Totals, error) {
 		last[g.Partition] = s
 	}
 	sum := *t.Last
-	sum.URLs, sum.Hosts, sum.Waiting = 0, 0, 0
+	sum.URLs, sum.Hosts, sum.Waiting, sum.Skipped = 0, 0, 0, map[string]int{}
 	for _, s := range last {
 		sum.URLs += s.URLs
 		sum.Hosts += s.Hosts
 		sum.Waiting += s.Waiting
+		sum.addSkipped(s.Skipped)
 	}
 	t.Last = &sum
 	return t, nil

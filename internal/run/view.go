@@ -26,7 +26,7 @@ type View struct {
 }
 
 // blockLines is the number of lines of the block.
-const blockLines = 6
+const blockLines = 7
 
 func (v *View) begin(c *Crawl) { v.name = c.Dir.String() }
 
@@ -133,15 +133,23 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	row("pages/s", perSecond(t.Fetched, t.Seconds), "now "+perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 	row("waiting", t.Last.Waiting, fmt.Sprintf("hosts %d", t.Last.Hosts))
 	row("failed", t.Failed, errors)
+	skipped := 0
+	for _, n := range t.Last.Skipped {
+		skipped += n
+	}
+	row("skipped", skipped, reasonCounts(t.Last.Skipped))
 	b.WriteString("\x1b[J\x1b[?7h")
 	return b.String()
 }
 
-// errorCounts returns the number of each kind of error, such as "connect 1, timeout 2".
-func (t *Totals) errorCounts() string {
+// errorCounts returns the number of each kind of error.
+func (t *Totals) errorCounts() string { return reasonCounts(t.Errors) }
+
+// reasonCounts returns counts in one line, such as "connect 1, timeout 2".
+func reasonCounts(counts map[string]int) string {
 	var words []string
-	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
-		words = append(words, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), t.Errors[kind]))
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), counts[kind]))
 	}
 	return strings.Join(words, ", ")
 }
@@ -228,7 +236,35 @@ func (t *Totals) byOperator() string {
 	return "by operator: " + strings.Join(words, "; ")
 }
 
-// outcomes describes the addresses with each error, for noPage.
+// notFetched returns a line for each group of reasons why addresses that are known, or that pages link to,
+// were not fetched.
+func (c *Crawl) notFetched() string {
+	t := c.Totals
+	var b strings.Builder
+	reasons := slices.SortedFunc(maps.Keys(t.Last.Skipped), func(a, b string) int {
+		return cmp.Or(t.Last.Skipped[b]-t.Last.Skipped[a], cmp.Compare(a, b))
+	})
+	all, words := 0, []string{}
+	for _, reason := range reasons {
+		n := t.Last.Skipped[reason]
+		all += n
+		what := outcomes[reason]
+		if what == "" {
+			what = "with this error or status at every attempt"
+		}
+		words = append(words, fmt.Sprintf("%d %s (%s)", n, what, terminal.Line(reason)))
+	}
+	store := c.Dir.Path("frontier")
+	if all > 0 {
+		fmt.Fprintf(&b, "%d known addresses were not fetched: %s\n%sfrontier skipped -store %s lists them\n", all, strings.Join(words, ", "), c.Prefix, store)
+	}
+	if t.NoFollow > 0 {
+		fmt.Fprintf(&b, "the links on %d pages were not followed, because the pages say nofollow: %sfrontier export -store %s | grep '\"robots_meta\"' lists the pages\n", t.NoFollow, c.Prefix, store)
+	}
+	return b.String()
+}
+
+// outcomes describes the addresses with each error, for notFetched and noPage.
 var outcomes = map[string]string{
 	"not_archived":     "that the archives do not hold",
 	"robots":           "that robots.txt forbids",
@@ -248,6 +284,15 @@ var outcomes = map[string]string{
 	"out_of_scope":     "out of scope",
 	"scope_excluded":   "out of scope",
 	"scope_depth":      "out of scope",
+	"host_budget":      "over the limit of a host (-max-per-host)",
+	"niche_budget":     "over the limit of a niche (-max-per-niche)",
+	"trap_length":      "that are too long",
+	"trap_depth":       "in too many directories",
+	"trap_repetition":  "that repeat directories or parameters",
+	"trap_session":     "of known pages in other sessions",
+	"trap_calendar":    "in calendars without end",
+	"trap_parameters":  "that only combine the parameters of others",
+	"trap_duplicates":  "that lead to copies of fetched pages",
 }
 
 // free are the outcomes that cost nothing.

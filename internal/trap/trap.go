@@ -5,8 +5,8 @@
 // many URLs or pages and use keys: the caller counts URLs with the same key, and refuses URLs
 // beyond a budget. [WithoutSession] removes session identifiers, [WithoutDates] removes dates,
 // [Pairs] returns the parameters that a URL combines, and [Links] finds relative links that should
-// not be relative. [Copies] finds near-duplicate pages, and [Condemned] finds the parts of a host
-// that consist of such pages.
+// not be relative. [Condemned] finds the parts of URLs that make no difference, and the forms of
+// URLs that all lead to the same page.
 //
 // The package does no I/O. It is fast enough for every link of a crawl, and its time and
 // memory are bounded for any input.
@@ -28,7 +28,7 @@ const (
 	Session    Rule = "trap_session"    // a known page in another session
 	Calendar   Rule = "trap_calendar"   // too many dates
 	Parameters Rule = "trap_parameters" // too many combinations of parameters
-	Duplicates Rule = "trap_duplicates" // a part of a host that consists of copies
+	Duplicates Rule = "trap_duplicates" // a copy of a fetched page
 )
 
 // Rules lists all rules.

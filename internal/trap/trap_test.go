@@ -189,58 +189,6 @@ func TestPagesOn(t *testing.T) {
 	}
 }
 
-func TestCopies(t *testing.T) {
-	const h = 0x0123456789abcdef
-	pages := []Page{
-		{"/long", "", h},
-		{"/b", "", h},
-		{"/a", "", h ^ 0b111},         // three bits: the original, being first of the shortest
-		{"/c", "", h ^ 0b1111<<40},    // four bits from b, seven from a
-		{"/d", "", ^uint64(h)},        // nothing like it
-		{"/d", "x=1", ^uint64(h ^ 1)}, // a copy of that
-	}
-	want := []bool{true, true, false, false, false, true}
-	for seed := range uint64(20) {
-		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(pages))
-		shuffled := make([]Page, len(pages))
-		for i, p := range order {
-			shuffled[i] = pages[p]
-		}
-		for i, copied := range Copies(shuffled) {
-			if copied != want[order[i]] {
-				t.Errorf("%v: copied is %v", shuffled[i], copied)
-			}
-		}
-	}
-}
-
-func TestCopiesAgreeWithAllPairs(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var pages []Page
-	for i := range 300 {
-		h := r.Uint64()
-		for j := range r.IntN(4) {
-			for range r.IntN(6) {
-				h ^= 1 << r.IntN(64)
-			}
-			pages = append(pages, Page{fmt.Sprintf("/%d/%d", i, j), "", h})
-		}
-	}
-	for i, copied := range Copies(pages) {
-		want := false
-		for _, q := range pages {
-			d := 0
-			for x := pages[i].Hash ^ q.Hash; x != 0; x &= x - 1 {
-				d++
-			}
-			want = want || d <= maxDistance && compare(q, pages[i]) < 0
-		}
-		if copied != want {
-			t.Errorf("page %d: copied is %v", i, copied)
-		}
-	}
-}
-
 func TestLinks(t *testing.T) {
 	for _, tt := range []struct {
 		file string // what the link says
@@ -291,41 +239,87 @@ func TestLinks(t *testing.T) {
 // unlike returns a hash that is far from all others.
 func unlike(n int) uint64 { return rand.New(rand.NewPCG(uint64(n), 7)).Uint64() }
 
+// urlOf returns the URL of a path and query; it is http if it begins with a colon.
+func urlOf(address string) URL {
+	address, isHTTP := strings.CutPrefix(address, ":")
+	path, query := split(address)
+	return URL{!isHTTP, path, query}
+}
+
+// pagesOf returns pages with the given URLs and hashes that are all different.
+func pagesOf(addresses ...string) (pages []Page) {
+	for i, address := range addresses {
+		pages = append(pages, Page{urlOf(address), unlike(i)})
+	}
+	return pages
+}
+
 func TestCondemned(t *testing.T) {
 	var pages []Page
-	for i := range 50 {
-		original := Page{fmt.Sprintf("/docs/%c%c.html", 'a'+i/26, 'a'+i%26), "", unlike(i)}
-		pages = append(pages, original, Page{original.Path, "print=yes", original.Hash ^ 1})
-	}
-	for i := range 30 { // every one a copy of the first
-		pages = append(pages, Page{fmt.Sprintf("/docs/cal/%c/x%[1]c.html", 'a'+i), "", unlike(1000) ^ 1<<i})
-		pages = append(pages, Page{fmt.Sprintf("/docs/%c/about/us/", 'A'+i), "", unlike(3000) ^ 1<<i})
-		pages = append(pages, Page{fmt.Sprintf("/root-%d.html", i), "", unlike(2000) ^ 1<<i})
-	}
-	c := Condemned(3, pages)
-	for address, want := range map[string]bool{
-		"/docs/zz.html":           false,
-		"/docs/zz.html?print=yes": true,
-		"/zz.html?print=yes":      true, // wherever
-		"/zz.html?print=yes&x=1":  false,
-		"/docs/cal/q/y.html":      true,
-		"/docs/cal/":              true,
-		"/elsewhere/us/":          true,
-		"/elsewhere/us":           false,
-		"/docs/A/about/":          false,
-		"/docs/cal":               false,
-		"/root-77.html":           true,
-		"/root-77.html?x=1":       false,
-		"/root-x.html":            false,
-		"/":                       false,
-	} {
-		p, q := split(address)
-		if got := c.Has(p, q); got != want {
-			t.Errorf("%s: %v", address, got)
+	copies := func(of Page, addresses ...string) {
+		for i, address := range addresses {
+			pages = append(pages, Page{urlOf(address), of.Hash ^ 1<<(i%64)})
 		}
 	}
-	if c := Condemned(3, pages[:2*maxCopies-2]); c.Any() {
-		t.Error("condemned for fewer copies than the budget")
+	for i := range 20 {
+		p := Page{urlOf(fmt.Sprintf("/docs/%c/", 'a'+i)), unlike(i)}
+		pages = append(pages, p)
+		copies(p, p.Path+"index.html", p.Path+"?print=yes", ":"+p.Path, fmt.Sprintf("%s?from=%d", p.Path, i))
+		pages = append(pages, pagesOf(p.Path + "other.html")[0], Page{urlOf(p.Path + "?page=1"), p.Hash}, Page{urlOf(fmt.Sprintf("/docs/?id=%d", i)), unlike(100 + i)})
+		copies(Page{Hash: unlike(1000)}, fmt.Sprintf("/cal/%c/x%[1]c.html", 'a'+i))
+		copies(Page{Hash: unlike(2000)}, fmt.Sprintf("/root-%d.html", i), fmt.Sprintf("/login?to=%d", i))
+		copies(Page{Hash: unlike(3000)}, fmt.Sprintf("/good/%d", i%10)) // too few
+	}
+	known := map[URL]bool{urlOf("/docs/"): true, urlOf("/docs/zz/"): true, urlOf("/new/"): true}
+	for _, order := range []func(){func() {}, func() { slices.Reverse(pages) }} {
+		order()
+		c := Condemned(3, pages)
+		for address, want := range map[string]string{
+			"/docs/zz/":                        "",
+			"/docs/zz/index.html":              "a copy of /docs/zz/",
+			"/new/index.html":                  "a copy of /new/",
+			"/docs/unknown/index.html":         "",
+			"/docs/zz/other.html":              "",
+			"/docs/zz/?print=yes":              "a copy of /docs/zz/",
+			"/docs/zz/?print=no":               "", // only one value was seen
+			"/docs/zz/?page=1":                 "a copy of /docs/zz/",
+			"/docs/zz/?page=2":                 "",
+			"/docs/zz/?from=new":               "a copy of /docs/zz/",
+			"/docs/zz/index.html?print=yes":    "a copy of /docs/zz/",
+			":/docs/zz/index.html?a&print=yes": "",
+			":/docs/zz/index.html?from=7":      "a copy of /docs/zz/",
+			":/docs/zz/":                       "a copy of /docs/zz/",
+			"/docs/?id=77":                     "",
+			"/cal/q/y.html":                    samePages,
+			"/cal/":                            samePages,
+			"/cal":                             "",
+			"/root-77.html":                    samePages,
+			"/root-77.html?x=1":                "",
+			"/root-x.html":                     "",
+			"/login?to=new":                    samePages,
+			"/login?from=new":                  "",
+			"/good/new":                        "",
+			"/":                                "",
+		} {
+			if got := c.Reason(urlOf(address), func(u URL) bool { return known[u] }); got != want {
+				t.Errorf("%s: %q, want %q", address, got, want)
+			}
+		}
+	}
+}
+
+// Pages of a site whose pages are all alike, except for a few, are different pages.
+func TestDifferentPagesAreNotCondemned(t *testing.T) {
+	var pages []Page
+	for i := range 300 {
+		p := Page{urlOf(fmt.Sprintf("/view/%d?id=%[1]d", i)), unlike(1)}
+		if i%10 == 0 {
+			p.Hash = unlike(i)
+		}
+		pages = append(pages, p)
+	}
+	if c := Condemned(3, pages); c.Any() {
+		t.Error("condemned, although a tenth of the pages differ")
 	}
 }
 
@@ -333,19 +327,19 @@ func TestCondemned(t *testing.T) {
 func TestRootIsNotCondemned(t *testing.T) {
 	var pages []Page
 	for i := range 100 {
-		pages = append(pages, Page{fmt.Sprintf("/%c%c", 'a'+i/26, 'a'+i%26), "", 1})
+		pages = append(pages, Page{urlOf(fmt.Sprintf("/%c%c", 'a'+i/26, 'a'+i%26)), 1})
 	}
-	if c := Condemned(0, pages); c.Has("/new", "") {
+	if c := Condemned(0, pages); c.Any() {
 		t.Error("a page at the root is condemned")
 	}
 }
 
-// Pages that share a block of their hashes take bounded time.
+// Pages with many parameters take bounded time.
 func TestHostilePages(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	pages := make([]Page, 50_000)
 	for i := range pages {
-		pages[i] = Page{fmt.Sprintf("/%d", i), strings.Repeat("a=1&", i%100), r.Uint64() &^ 0xffff}
+		pages[i] = Page{URL{true, fmt.Sprintf("/%d", i), strings.Repeat("a=1&", i%100)}, r.Uint64() &^ 0xffff}
 	}
 	if Condemned(1, pages).Any() { // in quadratic time this would take minutes
 		t.Error("pages with different hashes count as copies")
@@ -376,11 +370,16 @@ func FuzzAddress(f *testing.F) {
 		if (l.Lead(0, path) || l.Lead(0, other)) && len(l) == 0 {
 			t.Error("no link leads there")
 		}
-		pages := make([]Page, 2*maxCopies)
+		pages := make([]Page, minSame)
 		for i := range pages {
-			pages[i] = Page{path, query + strings.Repeat("x", i), 1}
+			pages[i] = Page{URL{i%2 == 0, path, query + strings.Repeat("x", i)}, 1}
 		}
-		Condemned(0, pages).Has(other, query)
+		for u := range shortenings(0, URL{true, path, query}) {
+			if len(u.Path)+len(u.Query) >= len(path)+len(query) {
+				t.Errorf("%q?%q was shortened to %q?%q", path, query, u.Path, u.Query)
+			}
+		}
+		Condemned(0, pages).Reason(URL{true, other, query}, func(u URL) bool { return u.Query == "" })
 	})
 }
 
@@ -407,7 +406,7 @@ func BenchmarkWithoutDates(b *testing.B) {
 func BenchmarkCondemned(b *testing.B) {
 	pages := make([]Page, 10_000)
 	for i := range pages {
-		pages[i] = Page{fmt.Sprintf("/a/b%d/%d.html", i/100, i), "", unlike(i / 2)}
+		pages[i] = Page{URL{true, fmt.Sprintf("/a/b%d/%d.html", i/100, i), ""}, unlike(i / 2)}
 	}
 	for b.Loop() {
 		Condemned(0, pages)

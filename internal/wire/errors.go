@@ -33,7 +33,7 @@ const (
 	ErrorTrapSession    = "trap_session"    // a known page with another session identifier
 	ErrorTrapCalendar   = "trap_calendar"   // an endless calendar
 	ErrorTrapParameters = "trap_parameters" // too many combinations of parameters
-	ErrorTrapDuplicates = "trap_duplicates" // a part of a site that repeats known pages
+	ErrorTrapDuplicates = "trap_duplicates" // a copy of a fetched page
 	ErrorHostBudget     = "host_budget"     // the budget of the host is used up
 	ErrorNicheBudget    = "niche_budget"    // the budget of the niche is used up
 	ErrorOutOfScope     = "out_of_scope"    // no rule includes the URL, or it is on another host or site

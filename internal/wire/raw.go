@@ -73,22 +73,23 @@ func (r *Record) Drop(s Section) {
 	r.raw.dropped |= s
 }
 
-// Brief drops the body and parse sections, but keeps two fields: the frontier detects pages
-// with the same content by their simhash, and summaries count needs_browser. The record must
-// have been read with its parse section.
+// Brief drops the body and parse sections, but keeps three fields: the frontier detects pages
+// with the same content by their simhash, and summaries count needs_browser and the nofollow of
+// robots_meta. The record must have been read with its parse section.
 func (r *Record) Brief() {
-	hash, needsBrowser := r.Simhash, r.NeedsBrowser
+	hash, needsBrowser, robotsMeta := r.Simhash, r.NeedsBrowser, r.RobotsMeta
 	for i, m := range r.raw.members {
 		text := r.raw.line[m.start:m.end]
-		if m.section == Parse && len(text) <= maxKept && (bytes.HasPrefix(text, []byte(`"simhash"`)) || bytes.HasPrefix(text, []byte(`"needs_browser"`))) {
+		if m.section == Parse && len(text) <= maxKept && (bytes.HasPrefix(text, []byte(`"simhash"`)) || bytes.HasPrefix(text, []byte(`"needs_browser"`)) ||
+			bytes.HasPrefix(text, []byte(`"robots_meta"`)) && (bytes.Contains(text, []byte("nofollow")) || bytes.Contains(text, []byte("none")))) {
 			r.raw.members[i].section = 0
 		}
 	}
 	r.Drop(Parse | Body)
-	r.Simhash, r.NeedsBrowser = hash, needsBrowser
+	r.Simhash, r.NeedsBrowser, r.RobotsMeta = hash, needsBrowser, robotsMeta
 }
 
-const maxKept = 40 // length of the longest member that Brief keeps
+const maxKept = 100 // length of the longest member that Brief keeps
 
 // Memory returns the approximate number of bytes that the record keeps for reuse.
 func (r *Record) Memory() int {
