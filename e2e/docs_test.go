@@ -20,7 +20,8 @@ import (
 )
 
 // The documentation is executed. In every *.md of the root and of doc, a block
-// fenced as console or sh is a shell session if a line of it begins with "$ ":
+// fenced as sh is a script for bash, which must succeed, command by command. A block
+// fenced as console is a shell session if a line of it begins with "$ ":
 //
 //	$ command                what is typed; "> " or a backslash at the end of the line continues it
 //	output                   what stdout shows, to the next "$ "
@@ -32,8 +33,8 @@ import (
 // directory, which has scripts and doc in it and ../shared beside it, and the
 // environment of the pipeline's scripts (see environment).
 //
-// A block marked live ("console live") needs the internet or builds the
-// project: it is only parsed, and so is a block without "$ ". A block that
+// A block marked live ("sh live") needs the internet or builds the project: it
+// is only parsed, and so is a console block without "$ ". A block that
 // names a program or data that this machine lacks is skipped with a reason.
 
 // A session is one fenced block.
@@ -41,6 +42,7 @@ type session struct {
 	file     string
 	line     int // of the fence
 	live     bool
+	isScript bool   // fenced as sh
 	text     string // all of it
 	commands []command
 }
@@ -65,7 +67,7 @@ func sessions(file, text string) (list []session) {
 		case marks == "" && m != nil:
 			indent, marks = m[1], m[2]
 			if info := strings.Fields(m[3]); len(info) > 0 && (info[0] == "console" || info[0] == "sh") {
-				s, body = &session{file: file, line: i + 1, live: slices.Contains(info[1:], "live")}, nil
+				s, body = &session{file: file, line: i + 1, isScript: info[0] == "sh", live: slices.Contains(info[1:], "live")}, nil
 			}
 		case marks != "" && m != nil && m[2] == marks && m[3] == "":
 			if s != nil {
@@ -83,6 +85,10 @@ func sessions(file, text string) (list []session) {
 // read takes the lines of a block apart.
 func (s *session) read(body []string) {
 	s.text = strings.Join(body, "\n")
+	if s.isScript && !strings.HasPrefix(s.text, "$ ") {
+		s.commands = []command{{line: s.line + 1, text: "set -e\n" + s.text}}
+		return
+	}
 	more := false // the command goes on
 	for i, line := range body {
 		last := len(s.commands) - 1
@@ -252,9 +258,10 @@ func (s session) execute(t *testing.T, place string, env []string) {
 
 	said := t.TempDir()
 	var b strings.Builder
-	b.WriteString("trap 'kill $(jobs -p) 2>/dev/null' EXIT\n")
+	b.WriteString("trap 'kill $(jobs -p) 2>/dev/null || :' EXIT\n")
 	for i, c := range s.commands {
-		fmt.Fprintf(&b, "{ %s\n} >'%[2]s/%[3]d.out' 2>'%[2]s/%[3]d.err' </dev/null || exit\n", c.text, said, i)
+		// After ||, bash would ignore set -e.
+		fmt.Fprintf(&b, "{ %s\n} >'%[2]s/%[3]d.out' 2>'%[2]s/%[3]d.err' </dev/null\nstatus=$?; ((status == 0)) || exit $status\n", c.text, said, i)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -306,10 +313,10 @@ func TestADocumentIsReadAsItLooks(t *testing.T) {
 			{line: 8, text: "cat <<E\nx\n\ny\nE", want: []string{"x", "...", "y"}},
 			{line: 16, text: "true", want: []string{}},
 		}},
-		{file: "a.md", line: 19, live: true, text: "$ curl -s https://example.org/", commands: []command{
+		{file: "a.md", line: 19, isScript: true, live: true, text: "$ curl -s https://example.org/", commands: []command{
 			{line: 20, text: "curl -s https://example.org/"},
 		}},
-		{file: "a.md", line: 27, text: "echo no prompt"},
+		{file: "a.md", line: 27, isScript: true, text: "echo no prompt", commands: []command{{line: 28, text: "set -e\necho no prompt"}}},
 	}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(session{}, command{}), cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)

@@ -249,6 +249,7 @@ func (w *writer) overview(commands []command) {
 	w.err = errors.Join(w.err, err)
 	intro, _, _ := strings.Cut(string(readme), "\n## ")
 	_, intro, _ = strings.Cut(intro, "\n")
+	intro = regexp.MustCompile(`(?m)^!\[.*\n\n`).ReplaceAllString(intro, "") // pictures
 	var b strings.Builder
 	b.WriteString("# DESCRIPTION\n" + intro + "\n# COMMANDS\n\n")
 	for _, c := range commands {
