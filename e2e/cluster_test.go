@@ -591,7 +591,7 @@ func TestServersOfTheManual(t *testing.T) {
 		}
 		return block
 	}
-	c.shell(t, "mkdir tls"+strings.ReplaceAll(block("```sh\nmkdir tls"), "DNS:nats$i.example.org", "IP:127.0.0.1")+
+	c.shell(t, "mkdir tls"+strings.ReplaceAll(block("```sh live\nmkdir tls"), "DNS:nats$i.example.org", "IP:127.0.0.1")+
 		"certificate ca blues extendedKeyUsage=clientAuth\n")
 	program, err := natsServer()
 	if err != nil {
