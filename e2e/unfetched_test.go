@@ -62,8 +62,8 @@ func smallSite(t *testing.T, n int) (seed string) {
 	return hosts[0].URL + fmt.Sprintf(forms[0], 0)
 }
 
-// TestUnfetchedAddressesAreExplained crawls a site with few different words, of which no page may be
-// lost, and checks that the last lines name the reasons why other addresses were not fetched.
+// TestUnfetchedAddressesAreExplained crawls a site with few different words. All its pages must be
+// fetched, and the last lines must name the reasons why other addresses were not.
 func TestUnfetchedAddressesAreExplained(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		need(t, "bash")

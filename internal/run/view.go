@@ -254,7 +254,7 @@ func (c *Crawl) notFetched() string {
 		}
 		words = append(words, fmt.Sprintf("%d %s (%s)", n, what, terminal.Line(reason)))
 	}
-	store := c.Dir.Path("frontier")
+	store := Quote(c.Dir.Path("frontier"))
 	if all > 0 {
 		fmt.Fprintf(&b, "%d known addresses were not fetched: %s\n%sfrontier skipped -store %s lists them\n", all, strings.Join(words, ", "), c.Prefix, store)
 	}
