@@ -24,7 +24,7 @@ B              ?= .
 
 GO     ?= go
 TOOL   := $(GO) tool -modfile=internal/tools/go.mod
-SHELLS := $(wildcard scripts/*) .ci/run
+SHELLS := $(filter-out %.go,$(wildcard scripts/*)) .ci/run
 
 # The race detector needs cgo, and cgo a C compiler.
 CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
@@ -61,8 +61,8 @@ test: build ## the short tests, with the race detector where there are goroutine
 	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$raced")
 test-long: build ## all tests, and the short ones that start goroutines with the race detector
 	$(RACE_TEST) $$($(GO) list $$($(CONCURRENT) | $(PACKAGES)) | grep -vxF "$$($(RACED))")
-	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/fetch$$')
-	$(GO) test -timeout=60m -shuffle=on ./cmd/fetch # alone, because it measures time and memory
+	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/internal/fetch$$')
+	$(GO) test -timeout=60m -shuffle=on ./cmd/internal/fetch # alone, because it measures time and memory
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
@@ -112,7 +112,7 @@ interop: ## compare fetch and warc with curl, wget, Chromium, gowarc, warcio.js 
 TERSE := grep -Ev '^=== |^ +--- PASS'
 crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300), CLUSTERS (200) crawls on several nodes disturbed, ROUNDS (1000) pairs of commits, crawls on one to five nodes
 	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
-	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/internal/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' ./e2e -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' ./e2e -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -run='^TestADisturbedClusterFetchesTheSame$$' ./e2e -clusters=$(CLUSTERS) -seed=$(SEED) | $(TERSE)

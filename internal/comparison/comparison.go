@@ -40,9 +40,9 @@ import (
 type Comparison struct {
 	Plan     *Plan
 	Dir      string
-	Parallel int    // maximum number of crawls at a time
-	Crawl    string // the program scripts/crawl
-	Prefix   string // prefix of the names of the commands
+	Parallel int        // maximum number of crawls at a time
+	Crawl    []string   // the words of the command crawl
+	Prefix   run.Prefix // of the names of the commands
 	Say      func(format string, args ...any)
 
 	dir string // Dir, absolute

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,8 +25,8 @@ import (
 const patience = 10 * time.Second
 
 // command returns a command that is ended, with all its children, when ctx is cancelled.
-func (c *Comparison) command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
+func (c *Comparison) command(ctx context.Context, words ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	procgroup.Lead(cmd, syscall.SIGTERM)
 	cmd.WaitDelay = patience
 	return cmd
@@ -33,7 +34,7 @@ func (c *Comparison) command(ctx context.Context, name string, args ...string) *
 
 // output runs a command to its end and returns what it wrote to stdout and stderr.
 func (c *Comparison) output(ctx context.Context, stdin []byte, name string, args ...string) (out, messages []byte, err error) {
-	cmd := c.command(ctx, c.Prefix+name, args...)
+	cmd := c.command(ctx, c.Prefix.Words(name, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &stdout, &stderr
 	err = runToEnd(ctx, cmd)
@@ -212,8 +213,8 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	if err != nil {
 		return "", err
 	}
-	judging := c.command(ctx, c.Prefix+"judge", append(c.judgeFlags(j), "-brief", "-tee", filepath.Join(results, orderFile),
-		"-summary", filepath.Join(results, judgeFile), string(crawled))...)
+	judging := c.command(ctx, c.Prefix.Words("judge", append(c.judgeFlags(j), "-brief", "-tee", filepath.Join(results, orderFile),
+		"-summary", filepath.Join(results, judgeFile), string(crawled))...)...)
 	for _, cmd := range []*exec.Cmd{crawl, judging} {
 		cmd.Stderr = log
 		if err := runToEnd(ctx, cmd); err != nil {
@@ -304,7 +305,7 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 	if j.crawler.evolve == "" && j.crawler.score == "" { // the commands of a plan may read their input to the end of the file
 		args = append(args, "-steady")
 	}
-	cmd := c.command(ctx, c.Crawl, args...)
+	cmd := c.command(ctx, append(slices.Clone(c.Crawl), args...)...)
 	cmd.Env = os.Environ()
 	if j.crawler.evolve != "" {
 		cmd.Env = append(cmd.Env, "EVOLVE="+j.crawler.evolve)

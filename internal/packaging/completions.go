@@ -16,6 +16,13 @@ func (w *writer) values(o option) string {
 	return ""
 }
 
+// completions writes the completions of a command.
+func (w *writer) completions(c *command) {
+	w.bash(c)
+	w.zsh(c)
+	w.fish(c)
+}
+
 // brief returns the first clause of a description.
 func brief(text string) string {
 	text, _, _ = strings.Cut(text, "; ")
@@ -24,7 +31,7 @@ func brief(text string) string {
 
 // bash completes flags, subcommands and values; -o default completes files for everything else.
 func (w *writer) bash(c *command) {
-	name := w.prefix + c.name
+	name := w.installed(c.name)
 	var b, asked strings.Builder
 	words := func(c *command) string {
 		var list []string
@@ -78,7 +85,7 @@ func (w *writer) zsh(c *command) {
 	if names != "" {
 		whole = fmt.Sprintf("local -a commands=(%s)\n((CURRENT > 2)) || _describe command commands\ncase $words[2] in\n%s*) %s ;;\nesac", names, b.String(), whole)
 	}
-	w.write("zsh/site-functions/_"+w.prefix+c.name, "#compdef "+w.prefix+c.name+"\n"+helpers.String()+whole+"\n")
+	w.write("zsh/site-functions/_"+w.installed(c.name), "#compdef "+w.installed(c.name)+"\n"+helpers.String()+whole+"\n")
 }
 
 var fishEscape = strings.NewReplacer(`\`, `\\`, `'`, `\'`)
@@ -93,18 +100,18 @@ func (w *writer) fish(c *command) {
 			} else if o.value != "" {
 				argument = " -r"
 			}
-			fmt.Fprintf(&b, "complete -c %s%s -o %s%s -d '%s'\n", w.prefix+nameOf(c), condition, o.name, argument, fishEscape.Replace(brief(o.usage)))
+			fmt.Fprintf(&b, "complete -c %s%s -o %s%s -d '%s'\n", w.installed(nameOf(c)), condition, o.name, argument, fishEscape.Replace(brief(o.usage)))
 		}
 	}
 	own := ""
 	for _, s := range c.subcommands {
 		own = " -n __fish_use_subcommand"
 		_, sub, _ := strings.Cut(s.name, " ")
-		fmt.Fprintf(&b, "complete -c %s -n __fish_use_subcommand -a %s -d '%s'\n", w.prefix+c.name, sub, fishEscape.Replace(s.summary))
+		fmt.Fprintf(&b, "complete -c %s -n __fish_use_subcommand -a %s -d '%s'\n", w.installed(c.name), sub, fishEscape.Replace(s.summary))
 		options(&s, " -n '__fish_seen_subcommand_from "+sub+"'")
 	}
 	options(c, own)
-	w.write("fish/vendor_completions.d/"+w.prefix+c.name+".fish", b.String())
+	w.write("fish/vendor_completions.d/"+w.installed(c.name)+".fish", b.String())
 }
 
 // nameOf returns the name of the command to which a subcommand belongs.

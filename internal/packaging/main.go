@@ -53,12 +53,13 @@ func write(bin, prefix, dir string) error {
 		return err
 	}
 	w := &writer{prefix: prefix, dir: dir, version: strings.Join(strings.Fields(version)[1:3], " ")}
+	spoor := command{name: "spoor"} // all commands; overview is its manual
 	for _, c := range commands {
 		w.manual(&c)
-		w.bash(&c)
-		w.zsh(&c)
-		w.fish(&c)
+		w.completions(&c)
+		spoor.subcommands = append(spoor.subcommands, command{name: "spoor " + c.name, summary: c.summary, options: c.options})
 	}
+	w.completions(&spoor)
 	w.overview(commands)
 	w.record()
 	return w.err
@@ -84,6 +85,9 @@ func load(bin string) (commands []command, err error) {
 	}
 	for _, e := range entries {
 		name, invocation := strings.TrimSuffix(e.Name(), ".exe"), []string{"-h"}
+		if name == "spoor" { // all commands
+			continue
+		}
 		if name == "run" {
 			name, invocation = "crawl", []string{"open", "crawl", "-h"}
 		}
@@ -170,7 +174,12 @@ func (w *writer) write(name, text string) {
 }
 
 // installed returns the name under which a command or the page of a subcommand is installed.
-func (w *writer) installed(name string) string { return w.prefix + strings.ReplaceAll(name, " ", "-") }
+func (w *writer) installed(name string) string {
+	if name == "spoor" { // it has no prefix
+		return name
+	}
+	return w.prefix + strings.ReplaceAll(name, " ", "-")
+}
 
 // ---- manual pages ----
 

@@ -57,8 +57,8 @@ func (s *Settings) exchangeCommand(subcommand string) string {
 }
 
 // passCommand returns the last stage of a partition.
-func (s *Settings) passCommand(prefix string) string {
-	return Quote(prefix+"exchange") + " " + s.exchangeCommand("pass") + " -node " + Quote(s.Node) + ` -partition "$SPOOR_PARTITION" -state ` + inRun("evolve") + " -windows " + inRun(generations)
+func (s *Settings) passCommand(prefix Prefix) string {
+	return prefix.Quote("exchange") + " " + s.exchangeCommand("pass") + " -node " + Quote(s.Node) + ` -partition "$SPOOR_PARTITION" -state ` + inRun("evolve") + " -windows " + inRun(generations)
 }
 
 // local lists the settings that each node has for itself: commands, files of the machine, and how to
@@ -237,7 +237,7 @@ func copyFiles(from, to Dir, names []string) error {
 
 // restore adds the missing files to the run directory of a partition.
 func (o *Opener) restore(ctx context.Context, d Dir, s *Settings) error {
-	command := Quote(o.Prefix+"exchange") + " " + s.exchangeCommand("restore") + " -partition " + s.Partition +
+	command := o.Prefix.Quote("exchange") + " " + s.exchangeCommand("restore") + " -partition " + s.Partition +
 		" -store " + inRun("frontier") + " -state " + inRun("evolve") + " -windows " + inRun(generations)
 	if s.Traps {
 		command += " -traps"

@@ -27,7 +27,7 @@ type Crawl struct {
 	Totals   *Totals
 	View     *View
 	Log      Log
-	Prefix   string // prefix of the names of the commands
+	Prefix   Prefix // of the names of the commands
 
 	unscored bool   // the score does not steer the crawl
 	steps    Stages // the stages of the steps; a steady crawl may run steps too, for example to learn the topic
@@ -44,7 +44,7 @@ type Log interface {
 }
 
 // Load returns the crawl of a run directory.
-func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy string) (Requirements, bool)) (*Crawl, error) {
+func Load(d Dir, view *View, log Log, prefix Prefix, requirements func(strategy string) (Requirements, bool)) (*Crawl, error) {
 	s, err := d.LoadSettings()
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (c *Crawl) saveStep() error {
 	for _, stage := range stages {
 		command := stage.Command
 		if !stage.Own {
-			command = Quote(c.Prefix+"run") + " stage " + Quote(string(d)) + " " + stage.Name
+			command = c.Prefix.Quote("run") + " stage " + Quote(string(d)) + " " + stage.Name
 		}
 		fmt.Fprintf(&b, "stages[%s]=%s\n", stage.Name, Quote(command))
 	}

@@ -68,6 +68,7 @@ const (
 	StagesFile   = "stages"
 	LogFile      = "log.ndjson"
 	StagesLog    = "stages.log"
+	LoopFile     = "crawl" // the script that loops, if the program contains it
 	oldLog       = StagesLog + ".1"
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"

@@ -39,7 +39,7 @@ func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.G
 
 // An Opener opens runs.
 type Opener struct {
-	Prefix       string                                     // prefix of the names of the commands
+	Prefix       Prefix                                     // of the names of the commands
 	Requirements func(strategy string) (Requirements, bool) // what a strategy requires; false if it is unknown
 	Say          func(format string, args ...any)           // prints a message
 	Stderr       io.Writer                                  // for the messages of stages that reject their flags
@@ -89,7 +89,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		}
 	}
 	if s.Watch {
-		if _, err := exec.LookPath(o.Prefix + "report"); err != nil {
+		if _, err := exec.LookPath(o.Prefix.Words("report")[0]); err != nil {
 			return nil, faultf(statusFailed, "-watch needs the command %sreport, which is not on the PATH", o.Prefix)
 		}
 	}
@@ -250,7 +250,7 @@ func mergeFlags(flags, given, off []string) []string {
 // unknownStrategy returns the error for an unknown strategy. Before, it runs evolve, which lists the
 // known strategies on stderr.
 func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
-	cmd := exec.CommandContext(ctx, o.Prefix+"evolve", "-strategy", name)
+	cmd := o.Prefix.Command(ctx, "evolve", "-strategy", name)
 	output, err := cmd.CombinedOutput()
 	if err == nil {
 		return faultf(statusMisuse, "there is no strategy %s", name)
@@ -320,7 +320,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 		// One page takes the place of the pages of the seeds.
 		page := `{"v":1,"url":"http://example.test/","status_code":200,"text":"spoor"}` + "\n"
 		learned := filepath.Join(scratch, "topic.json")
-		command := o.Prefix + "topic -topic " + Quote(topic) + " -positive - >" + Quote(learned)
+		command := o.Prefix.Quote("topic") + " -topic " + Quote(topic) + " -positive - >" + Quote(learned)
 		if err := o.try(ctx, "topic", command, strings.NewReader(page), topic); err != nil {
 			return err
 		}
@@ -343,19 +343,18 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 			continue
 		}
 		command := moved(stage.Command)
-		command = strings.TrimSuffix(command, " | "+moved(s.searchCommand(Quote(o.Prefix+"search")))) // tried below
+		command = strings.TrimSuffix(command, " | "+moved(s.searchCommand(o.Prefix.Quote("search")))) // tried below
 		command = strings.TrimSuffix(command, " | "+moved(s.passCommand(o.Prefix)))                   // the servers are contacted later
-		name, _, _ := strings.Cut(command, " ")
-		if err := o.try(ctx, name, command, nil, topic); err != nil {
+		if err := o.try(ctx, "stage "+stage.Name, command, nil, topic); err != nil {
 			return err
 		}
 	}
 	if search := stages.find("search"); search != nil && search.Own || s.Search != "" && search == nil {
-		command := s.searchCommand(Quote(o.Prefix + "search"))
+		command := s.searchCommand(o.Prefix.Quote("search"))
 		command = strings.ReplaceAll(command, inRun("search.db"), Quote(filepath.Join(scratch, "search.db")))
 		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
 		if IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
-			return o.try(ctx, o.Prefix+"search", command, nil, topic)
+			return o.try(ctx, string(o.Prefix)+"search", command, nil, topic)
 		}
 	}
 	return nil
@@ -645,7 +644,7 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		}
 		args = append(args, "-scope", d.Path(ScopeFile))
 	}
-	messages, err := exec.CommandContext(ctx, o.Prefix+"frontier", append(args, files...)...).CombinedOutput()
+	messages, err := o.Prefix.Command(ctx, "frontier", append(args, files...)...).CombinedOutput()
 	if err := d.log(messages); err != nil {
 		return err
 	}
@@ -688,7 +687,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	if err != nil {
 		return err
 	}
-	command := s.searchCommand(Quote(o.Prefix+"search")) + " -only -"
+	command := s.searchCommand(o.Prefix.Quote("search")) + " -only -"
 	if len(s.Archives) == 0 {
 		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
 	}

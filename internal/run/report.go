@@ -47,7 +47,7 @@ func (c *Crawl) writeFinalReport() {
 }
 
 func (c *Crawl) reportCommand(flags ...string) *exec.Cmd {
-	cmd := exec.Command("nice", append([]string{c.Prefix + "report", "-o", c.Dir.Path("report.html"), string(c.Dir)}, flags...)...)
+	cmd := exec.Command("nice", c.Prefix.Words("report", append([]string{"-o", c.Dir.Path("report.html"), string(c.Dir)}, flags...)...)...)
 	if log, err := c.Dir.OpenLog(); err == nil {
 		cmd.Stderr = log
 	}

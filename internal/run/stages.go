@@ -102,16 +102,15 @@ var scopeFlag = "-scope " + inRun(ScopeFile)
 
 // ownStages returns the stages that the settings of a run and its strategy require. Their
 // commands use the variables of [Crawl.saveStep].
-func ownStages(s *Settings, w Requirements, prefix string) Stages {
+func ownStages(s *Settings, w Requirements, prefix Prefix) Stages {
 	var list Stages
 	add := func(name string, words ...string) {
 		list = append(list, Stage{name, strings.Join(words, " "), true})
 	}
-	command := func(name string) string { return Quote(prefix + name) }
 	windows := "-windows " + inRun(generations)
 
-	fetch := []string{command("fetch")}
-	parse := []string{command("parse")}
+	fetch := []string{prefix.Quote("fetch")}
+	parse := []string{prefix.Quote("parse")}
 	if s.ArchiveFirst {
 		fetch = append(fetch, "-archive-first")
 	}
@@ -171,9 +170,9 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		if w.Expand == "tunnel" {
 			literal = ""
 		}
-		add("learn", command("topic")+" -topic "+inRun(Topic)+literal+" -positive -")
+		add("learn", prefix.Quote("topic")+" -topic "+inRun(Topic)+literal+" -positive -")
 	}
-	score := command("score") + ` -topic "$SPOOR_TOPIC"`
+	score := prefix.Quote("score") + ` -topic "$SPOOR_TOPIC"`
 	if fitness := s.measure(w); fitness != "" {
 		score += " -fitness " + Quote(fitness)
 	}
@@ -181,7 +180,7 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		score += " -norm " + Quote(s.Norm)
 	}
 	score += compat
-	grow := command("topic") + ` -topic "$SPOOR_TOPIC"` + compat + " -expand " + Quote(w.Expand)
+	grow := prefix.Quote("topic") + ` -topic "$SPOOR_TOPIC"` + compat + " -expand " + Quote(w.Expand)
 	switch {
 	case w.Expand == "":
 		add("score", score)
@@ -193,7 +192,7 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	}
 
 	var evolve strings.Builder
-	evolve.WriteString(command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed) + partition)
+	evolve.WriteString(prefix.Quote("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed) + partition)
 	if agent != "" {
 		evolve.WriteString(" " + agent)
 	}
@@ -210,7 +209,7 @@ func ownStages(s *Settings, w Requirements, prefix string) Stages {
 		evolve.WriteString(" -param queries=true")
 	}
 	state := "-state " + inRun("evolve")
-	search := s.searchCommand(command("search"))
+	search := s.searchCommand(prefix.Quote("search"))
 	switch {
 	case s.inCluster():
 		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows, "|", s.passCommand(prefix))
@@ -321,9 +320,8 @@ func replacement(name, command string, own Stages) string {
 	if name != "score" {
 		return "bash -o pipefail -c " + Quote(command)
 	}
-	score, rest, _ := strings.Cut(own.find("score").Command, " ")
-	keep, _, _ := strings.Cut(rest, " -windows ")
-	return "bash -o pipefail -c " + Quote(command) + " | " + score + " -keep " + keep
+	score, _, _ := strings.Cut(own.find("score").Command, " -windows ")
+	return "bash -o pipefail -c " + Quote(command) + " | " + strings.Replace(score, " -topic ", " -keep -topic ", 1)
 }
 
 const stagesHeader = `# The stages of this crawl: a name, a tab, and a shell command on one line. A stage reads records

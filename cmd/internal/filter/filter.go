@@ -1,7 +1,7 @@
 // Package filter runs a command that reads one stream and writes another.
 //
-// Every command is a [Func], which receives its arguments and streams and does not depend on the
-// process. [Main] runs it. The package also contains code that commands share: exit statuses, usage,
+// Every command is a [Command], whose function receives its arguments and streams and does not depend
+// on the process. [Command.Main] runs it. The package also contains code that commands share: exit statuses, usage,
 // input files, and the loop over records of fetch, parse and score ([Stream]).
 package filter
 
@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -42,9 +43,15 @@ const (
 var ErrSilent = errors.New("")
 
 // A Func is the body of a command. It writes records to stdout and messages to stderr. Text for
-// people on stdout must be written through [Text]. [Main] escapes control characters on stderr, and on
+// people on stdout must be written through [Text]. [Command.Main] escapes control characters on stderr, and on
 // stdout if that is a terminal: JSON with escapes has the same meaning.
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
+
+// A Command is a command: its name, the manual that -h prints, and its body.
+type Command struct {
+	Name, Manual string
+	Run          Func
+}
 
 // ErrUsage reports a mistake on the command line that was already explained.
 var ErrUsage = errors.New("usage")
@@ -55,8 +62,16 @@ var ErrUsage = errors.New("usage")
 // parse there would be a collection every few dozen pages.
 const Headroom = 16 << 20
 
-// Main runs f as the named command and exits. It prints requested help to stdout.
-func Main(name string, f Func) {
+// Summary returns what the command does, in a line: the first line of its manual without its name.
+func (c Command) Summary() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.Manual), "\n")
+	_, summary, _ := strings.Cut(line, " - ")
+	return summary
+}
+
+// Main runs the command with the arguments of the process, and exits. It prints requested help to stdout.
+func (c Command) Main() {
+	log.SetOutput(io.Discard)   // where net/http reports malformed responses
 	debug.SetTraceback("crash") // otherwise a crash would end with 2, the status of misuse
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
@@ -69,11 +84,11 @@ func Main(name string, f Func) {
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		stdout = Text(os.Stdout)
 	}
-	err := f(os.Args[1:], os.Stdin, stdout, stderr)
+	err := c.Run(os.Args[1:], os.Stdin, stdout, stderr)
 	if asked, ok := errors.AsType[help](err); ok {
 		_, err = io.WriteString(Text(os.Stdout), string(asked))
 	}
-	status := Status(called(name), stderr, withPrefix(err, os.Getenv("PROGRAM_PREFIX"), name))
+	status := Status(called(c.Name), stderr, withPrefix(err, os.Getenv("PROGRAM_PREFIX"), c.Name))
 	runtime.KeepAlive(headroom)
 	noteEnd(status)
 	os.Exit(status)
@@ -91,6 +106,22 @@ func called(name string) string {
 		return name
 	}
 	return strings.TrimSpace(base + " " + rest)
+}
+
+// Installed returns the prefix of the names of the commands: PROGRAM_PREFIX if it is set, or what
+// precedes the name of this command where it is called. It sets PROGRAM_PREFIX, and puts the
+// directory of this program first on the PATH, for the commands that this one runs.
+func Installed(name string) (prefix string, err error) {
+	prefix, set := os.LookupEnv("PROGRAM_PREFIX")
+	if !set {
+		prefix, _ = strings.CutSuffix(called(name), name)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return prefix, errors.Join(os.Setenv("PROGRAM_PREFIX", prefix),
+		os.Setenv("PATH", filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH")))
 }
 
 // help is the error that contains the text requested by -h or -version. It matches flag.ErrHelp.

@@ -1,0 +1,458 @@
+// Evolve breeds the next generation of addresses from a scored one.
+//
+// # Usage
+//
+//	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
+//	evolve -strategy NAME -window N [flags] < scored windows
+//	evolve -strategies [-json]
+//
+// # Record in and out
+//
+// Evolve reads the scored records of one generation until the end of the file. It writes the
+// same records in brief, without body and parse section (except simhash, needs_browser and
+// robots_meta with nofollow), so that the frontier learns their outcomes; then the addresses of the next generation, each
+// with the page it was found on, the operator that chose it, its priority and the numbers
+// behind it (reasons); and last the queries of strategies that search (records without a url),
+// which search answers.
+//
+// Links of a page whose robots_meta says nofollow or none are not followed: the strategy sees
+// the page without them, unless -nofollow=false is given. Directives addressed to a named
+// crawler apply if -agent is that name. The nofollow of a single link, in its rel, is ignored.
+// Links in the head of a page to the same page in other languages (tag link, rel alternate) are
+// followed only with -alternates: in a crawl for words of one language the score of their
+// targets is always low, and on many sites the targets are known already.
+//
+// The state is kept in the directory -state. With -generation G evolve starts from the state
+// after G-1 and leaves the state after G: running a generation again gives the same bytes. A
+// generation without records means that the frontier is empty.
+//
+// # Windows
+//
+// With -window N evolve does not end after a generation. Its input is a sequence of windows. Each
+// ends with a window mark of frontier serve, which holds the number of the generation. For each
+// window evolve writes what a run with -generation would write, and then the mark. A mark before
+// the first record says where to resume: the state after that generation is restored, so that a
+// window that is read again after a crash gives the same bytes. No addresses are bred from records
+// after the last mark.
+//
+// With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
+// output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy that
+// expands its topic processes window G when all of it has been read, with the topic in
+// DIR/G/topic.json. If topic -expand -windows DIR has not written that file, it uses the
+// previous topic.
+//
+// With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
+// killed loses its last, unfinished window.
+//
+// # The list of strategies
+//
+// -strategies prints for each strategy what it does, its source, what could not be checked
+// against that source (reconstructed), whether the score steers it, what it requires of the
+// other stages (scripts/crawl arranges that), and its parameters with their defaults and
+// permitted words. With -json each strategy is one object on a line:
+//
+//	name summary source
+//	reconstructed  what could not be checked against the source
+//	unscored  true if the score does not steer the strategy
+//	fitness   the steering measure: score -fitness
+//	context   the text around a link: parse -context
+//	learn     section of the topic learned from the seed pages: table or reference
+//	expand    rule by which the topic's table grows: topic -expand
+//	search    true if the strategy emits queries
+//	single    true if compat=true works only with one page per generation
+//	params    a list of name, default, doc and words
+//
+// # Example
+//
+//	frontier next -store run/frontier -n 20 | fetch | parse | score -topic topic.json |
+//		evolve -strategy niche -state run/evolve | frontier add -store run/frontier
+//
+// # Exit status
+//
+// 0 done, 1 failed, 2 misuse, 3 disk full.
+package evolve
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/partition"
+	"spoor/internal/robots"
+	"spoor/internal/strategy"
+	"spoor/internal/topic"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+const manual = `
+evolve - breed the next generation of addresses from a scored one
+
+Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
+       evolve -strategy NAME -window N [flags] < scored windows
+       evolve -strategies [-json]
+
+In:   the scored records of one generation; files may be plain, .gz or .zst
+Out:  the same in brief (no text, no links), then the addresses of the next
+      generation with via, parents, operator, niche, depth, priority and reasons,
+      and last the queries of strategies that search, to be answered by search
+
+-strategies lists the strategies: what each does, its source, what could not be
+checked against the source (reconstructed), whether the score steers it, what it needs of the other stages,
+and its parameters with their defaults. scripts/crawl configures the other stages
+accordingly; in your own pipelines that is up to you.
+
+If the robots_meta of a page says nofollow, its links are not followed, unless
+-nofollow=false is given. Directives addressed to a named crawler apply if -agent is that
+name (give fetch the same one). rel=nofollow of a single link is ignored.
+<link rel="alternate" hreflang> leads to the same page in another language, and is
+followed only with -alternates.
+
+With -scope FILE the strategy sees no link that is out of scope. Such addresses are
+written with "operator":"outside" before those of the strategy, at most 100,000 a
+generation. The frontier then lists them as skipped; give it the same scope.
+
+The state of the strategy is kept in -state. With -generation G evolve starts from
+the state after G-1, so running a generation again gives the same bytes; without it,
+the generation is the one after the last. An empty generation tells the strategy
+that the frontier is empty.
+
+With -window N evolve processes one generation after another, in a loop with frontier
+serve. Each ends at its window mark, which evolve passes on after it has written the new
+addresses and saved the state. If a window is read again after a crash, the output is
+the same. With -windows DIR the input and output of windows are kept, and a strategy
+that expands its topic uses DIR/G/topic.json for window G, if topic -expand -windows DIR
+has written that file.
+
+Example:
+
+    evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+`
+
+// Command is the command evolve.
+var Command = filter.Command{Name: "evolve", Manual: manual, Run: evolve}
+
+func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	var opt options
+	fs := filter.Flags("evolve", manual, stderr)
+	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -strategies")
+	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
+	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score, required by strategies that use its words")
+	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
+	fs.IntVar(&opt.n, "n", 20, "the `number` of addresses that a generation fetches")
+	fs.Uint64Var(&opt.seed, "seed", 1, "random `seed`")
+	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
+	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
+	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
+	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
+	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
+	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
+	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
+	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
+	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
+	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
+	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`, as in fetch -scope", func(name string) (err error) {
+		opt.outside.scope, err = readScope(name)
+		return err
+	})
+	opt.stream.CommonFlags(fs)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	switch {
+	case *list:
+		return describe(stdout, *asJSON)
+	case opt.strategy == "":
+		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
+	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
+		return filter.Usagef("-window cannot be used with -n and -generation: it sets the size, and the window marks give the generation")
+	case *window < 0, *window == 0 && (opt.dir != "" || !opt.marks):
+		return filter.Usagef("-windows and -marks require -window N, which must be positive")
+	case opt.generation < 0 || opt.n < 1:
+		return filter.Usagef("-generation must not be negative, and -n must be positive")
+	}
+	in, err := filter.Open(stdin, fs.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if *window > 0 {
+		opt.n, opt.windowed = *window, true
+		filter.EndWithReader(stdout)
+	}
+	return opt.run(in, stdout, stderr)
+}
+
+type options struct {
+	strategy, state, topic string
+	generation, n          int
+	seed                   uint64
+	params                 filter.Strings
+	agent                  string
+	nofollow, alternates   bool
+	outside                outside
+	windowed, marks        bool
+	dir                    string // of the windows kept
+	partition              partition.Partition
+	stream                 filter.Stream
+}
+
+func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
+	var target *topic.Topic
+	if o.topic != "" {
+		var made bool
+		if target, made, err = topic.LoadOrMake(o.topic); errors.Is(err, topic.ErrOtherFile) || made && err != nil {
+			return filter.Usagef("%w", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	s, err := strategy.New(o.strategy, target, o.params)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	if o.partition.Of > 1 {
+		strategy.Restrict(s, func(url string) bool { return !o.partition.Owns(weburl.Host(url)) })
+		o.seed ^= partition.Mix(uint64(o.partition.Number)) // each partition has random choices of its own
+	}
+	if o.windowed {
+		return o.runWindows(in, stdout, stderr, s)
+	}
+	var journal *strategy.Journal
+	generation := max(1, o.generation)
+	if o.state != "" {
+		journal, generation, err = strategy.OpenJournal(o.state, strategy.Signature(o.strategy, s), s, o.generation)
+		if err != nil {
+			return err
+		}
+	}
+	// The output must be written before the state is saved: without -generation, a run that
+	// failed is repeated as the same generation.
+	if err := o.emit(in, stdout, stderr, s, generation); err != nil || journal == nil {
+		return err
+	}
+	if err := journal.Append(generation, s); err != nil {
+		return fmt.Errorf("saving the state: %w", err)
+	}
+	return nil
+}
+
+// emit runs one generation: it writes the records in brief and then the proposals of s.
+func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strategy, generation int) (err error) {
+	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTee()) }()
+	tally := filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))
+	w := wire.NewWriter(out)
+	unfollowed, err := o.visit(in, w, s, tally)
+	if err == nil {
+		err = tally.ErrIfNoneValid()
+	}
+	if err != nil {
+		return err
+	}
+	operators, err := o.breed(w, s, o.n, generation, tally)
+	if err != nil {
+		return err
+	}
+	notes := []slog.Attr{slog.Int("generation", generation)}
+	for _, op := range slices.Sorted(maps.Keys(operators)) {
+		notes = append(notes, slog.Int64("bred_"+op, operators[op]))
+	}
+	if unfollowed > 0 {
+		notes = append(notes, slog.Int64("nofollow", unfollowed))
+	}
+	tally.Close(notes...)
+	return nil
+}
+
+// breed writes the proposals of s, about n, at the end of a generation, and counts them by operator.
+func (o *options) breed(w *wire.Writer, s strategy.Strategy, n, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
+	operators = map[string]int64{}
+	var rec wire.Record
+	next := s.Breed(n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	if err := o.outside.write(w, generation+1, tally); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(next, func(a, b strategy.Address) int { return queriesLast(a) - queriesLast(b) })
+	for _, a := range next {
+		a.Fill(&rec, generation+1)
+		if err := w.Write(&rec); err != nil {
+			return nil, fmt.Errorf("writing records: %w", err)
+		}
+		if a.URL == "" {
+			operators["queries"]++
+		} else {
+			operators[a.Operator]++
+		}
+		tally.Out++
+	}
+	if err := w.Flush(); err != nil {
+		return nil, fmt.Errorf("writing records: %w", err)
+	}
+	return operators, nil
+}
+
+// queriesLast orders proposals: addresses first, then queries.
+func queriesLast(a strategy.Address) int {
+	if a.URL == "" {
+		return 1
+	}
+	return 0
+}
+
+// isAlternate reports whether a link in a page's head leads to the page in another language.
+func isAlternate(l wire.Link) bool {
+	return l.Tag == "link" && l.Hreflang != "" && slices.Contains(strings.Fields(l.Rel), "alternate")
+}
+
+// sections are the sections that evolve reads of a record.
+const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
+
+// tooLong is the error_detail of records that are too long to be written.
+const tooLong = "evolve: the record is longer than a line may be"
+
+// visit passes the generation to s and writes it in brief. It returns the number of pages
+// whose links were removed.
+func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
+	r := wire.NewReader(in, sections)
+	r.Limit = int(o.stream.Limit)
+	var rec wire.Record
+	for {
+		err := o.stream.Read(r, tally, &rec)
+		switch {
+		case errors.Is(err, io.EOF):
+			return unfollowed, nil
+		case err != nil:
+			return unfollowed, err
+		}
+		if o.show(&rec, s) {
+			unfollowed++
+		}
+		rec.Brief()
+		if err := w.WriteOrFail(&rec, tooLong); err != nil {
+			return unfollowed, fmt.Errorf("writing records: %w", err)
+		}
+		tally.Out++
+	}
+}
+
+// show passes rec to s, and reports whether its links were removed because of nofollow.
+func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
+	if o.nofollow && len(rec.Links) > 0 && robots.Meta(o.agent, "robots", rec.RobotsMeta).NoFollow {
+		rec.Links = rec.Links[:0]
+		unfollowed = true
+	}
+	if !o.alternates {
+		rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
+	}
+	o.outside.remove(rec)
+	if rec.URL != "" && !unchanged(rec) && !isOverlong(rec) {
+		s.Visit(rec)
+	}
+	return unfollowed
+}
+
+// isOverlong reports whether rec has an address that is too long to be requested. Strategies remember
+// addresses, and no page has such a link.
+func isOverlong(rec *wire.Record) bool {
+	return max(len(rec.URL), len(rec.FinalURL)) > weburl.MaxLength ||
+		slices.ContainsFunc(rec.Redirects, func(r wire.Redirect) bool { return len(r.URL) > weburl.MaxLength })
+}
+
+// unchanged reports whether rec is an unchanged page that was visited again, which the
+// strategy knows already.
+func unchanged(rec *wire.Record) bool {
+	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)
+}
+
+// describe lists the strategies.
+func describe(stdout io.Writer, asJSON bool) error {
+	type param struct {
+		Name    string   `json:"name"`
+		Default string   `json:"default"`
+		Doc     string   `json:"doc"`
+		Words   []string `json:"words,omitempty"` // the only ones possible
+	}
+	out := bufio.NewWriter(stdout) // keeps the first error
+	text := filter.Text(out)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	for _, kind := range strategy.Kinds() {
+		params, width := []param{}, 0
+		for _, p := range kind.New().Params() {
+			params = append(params, param{p.Name, p.String(), p.Doc, p.Words})
+			width = max(width, len(p.Name+"="+p.String()))
+		}
+		st := kind.Stages
+		if asJSON {
+			if err := enc.Encode(struct {
+				Name    string  `json:"name"`
+				Summary string  `json:"summary"`
+				Source  string  `json:"source"`
+				Recon   string  `json:"reconstructed,omitempty"`
+				Blind   bool    `json:"unscored,omitempty"`
+				Fitness string  `json:"fitness,omitempty"`
+				Context string  `json:"context,omitempty"`
+				Learn   string  `json:"learn,omitempty"`
+				Expand  string  `json:"expand,omitempty"`
+				Search  bool    `json:"search,omitempty"`
+				Single  bool    `json:"single,omitempty"`
+				Params  []param `json:"params"`
+			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(text, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		if kind.Reconstructed != "" {
+			fmt.Fprintf(text, "    reconstructed: %s\n", kind.Reconstructed)
+		}
+		if kind.Unscored {
+			fmt.Fprintln(text, "    the score does not steer it")
+		}
+		if needs := requirements(st); len(needs) > 0 {
+			fmt.Fprintf(text, "    needs: %s\n", strings.Join(needs, "; "))
+		}
+		for _, p := range params {
+			fmt.Fprintf(text, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			if p.Words != nil {
+				fmt.Fprintf(text, " (%s)", strings.Join(p.Words, ", "))
+			}
+			fmt.Fprintln(text)
+		}
+	}
+	return out.Flush()
+}
+
+// requirements describes what a strategy requires of the other stages.
+func requirements(s strategy.Stages) (words []string) {
+	for _, w := range []struct{ before, value, after string }{
+		{"score -fitness ", s.Fitness, ""}, {"parse -context ", s.Context, ""},
+		{"a topic with a ", s.Learn, " (or one learned from the seed pages)"}, {"topic -expand ", s.Expand, " after a generation"},
+	} {
+		if w.value != "" {
+			words = append(words, w.before+w.value+w.after)
+		}
+	}
+	if s.Search {
+		words = append(words, "a search for its queries")
+	}
+	if s.Single {
+		words = append(words, "with compat=true, generations of one page")
+	}
+	return words
+}

@@ -1,0 +1,61 @@
+package gosite
+
+import (
+	"bufio"
+	"flag"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"gosite": Command.Main})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+func TestFirstLineIsTheAddress(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{"VERSION": "go1.99.0\n", "src/hash/hash.go": "package hash\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, w := io.Pipe()
+	go func() {
+		w.CloseWithError(run([]string{"-addr", "127.0.0.1:0", "-root", root}, nil, w, io.Discard))
+	}()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.Get(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.StatusCode != 200 || !strings.Contains(string(body), "go1.99.0") {
+		t.Errorf("%s answers %s\n%s", line, answer.Status, body)
+	}
+}

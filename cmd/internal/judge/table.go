@@ -1,0 +1,178 @@
+package judge
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/judge"
+)
+
+const tableManual = `
+judge table - compare runs that were judged
+
+Usage: judge table [flags] [FILE...] < results
+
+In:   a line of JSON for each run: results.ndjson of scripts/compare, or files of judge
+      -summary. The fields are name, track, web, topic, seeds (the set of seeds), seed (of
+      random numbers), T, R and the measures of judge -summary. If name is missing, it is
+      the file name without extensions, or for judge.json the name of its directory; if topic
+      is missing, it is the label; seeds may be a number; other fields may be absent
+Out:  a Markdown table for each track, the best first, and an explanation of its columns;
+      with -format ndjson a line for each strategy
+
+Runs are compared by name: a strategy with its options. A unit is a topic and a set of
+seeds. Results are averaged over random seeds, then over units, then over topics.
+Intervals are 95 % bootstrap intervals of the mean: each of 10,000 samples draws topics
+with replacement, sets of seeds within these topics, and random seeds within these sets.
+With -reference every other name is compared with that one, in the units that both have: the
+difference and its interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
+Pratt), adjusted by Holm over the table, bold below 0.05; A12 of Vargha and Delaney;
+numbers of units that are better, equal within -tie, and worse. ≈ marks equivalence within
+-tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
+with many topics, use -pairs topics. Tracks are never compared with each other.
+
+-form selects the columns (for Markdown):
+
+    overall   the mean, its interval, and the comparison with the reference
+    topics    a column for each topic, the best in bold
+    seeds     a column for each set of seeds
+    ranks     the rank in each topic, the mean rank, and the critical distance of ranks
+              (Friedman, Nemenyi)
+    costs     harvest or recall at 100, 200, 500, … units of cost
+
+Example:
+
+    judge table -reference bestfirst results.ndjson
+    judge table -form topics -measure harvest -also recall,self_harvest results.ndjson
+    judge table -form costs results.ndjson
+    judge table runs/*/judge.json
+    grep '"track":"E"' results.ndjson | judge table -format ndjson | jq .mean
+
+Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
+`
+
+// table compares runs that were judged.
+func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	var o judge.CompareOptions
+	var measure, also, pairs, form, format string
+	var log filter.LogOptions
+	var legend bool
+	fs := filter.Flags("judge table", tableManual, stderr)
+	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
+	fs.StringVar(&also, "also", "", "also show the means of these `measures`, separated by commas")
+	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
+	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
+	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or topics (the means of their units)")
+	fs.Uint64Var(&o.Seed, "seed", 1, "seed of the random draws for intervals")
+	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
+	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
+	fs.BoolVar(&legend, "legend", true, "explain the columns below the tables")
+	filter.LogFlags(fs, &log)
+	files, err := filter.ParseMixed(fs, args)
+	if err != nil {
+		return err
+	}
+	if measure == "" && form == string(judge.Costs) {
+		measure = "harvest"
+	}
+	if o.By, err = judge.ParseCriterion(cmp.Or(measure, "nauc")); err != nil {
+		return filter.Usagef("-measure: %w", err)
+	}
+	for name := range strings.FieldsFuncSeq(also, func(r rune) bool { return r == ',' || r == ' ' }) {
+		c, err := judge.ParseCriterion(name)
+		if err != nil {
+			return filter.Usagef("-also: %w", err)
+		}
+		o.Also = append(o.Also, c)
+	}
+	o.ByTopic = pairs == "topics"
+	columns, err := judge.ParseForm(form, o.By)
+	switch {
+	case err != nil:
+		return filter.Usagef("-form: %w", err)
+	case columns == judge.Costs && o.Also != nil:
+		return filter.Usagef("-also %s: -form costs shows one measure", also)
+	case format != "markdown" && format != "ndjson":
+		return filter.Usagef("-format %q: want markdown or ndjson", format)
+	case pairs != "units" && pairs != "topics":
+		return filter.Usagef("-pairs %q: want units or topics", pairs)
+	case !(o.Tie >= 0) || math.IsInf(o.Tie, 0):
+		return filter.Usagef("-tie %v: want a number from 0", o.Tie)
+	}
+
+	results, err := readResults(stdin, files, filter.Logger(stderr, "judge table", log))
+	if err != nil {
+		return err
+	}
+	tables, err := judge.Compare(results, o)
+	if errors.Is(err, judge.ErrDiffer) && slices.ContainsFunc(results, func(r *judge.Result) bool { return r.Name == runName("-") }) {
+		err = fmt.Errorf("%w\nhint: give summaries as files: a result without a name is called by its file or directory", err)
+	}
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(stdout)
+	if format == "ndjson" {
+		err = judge.WriteNDJSON(out, tables)
+	} else if err = judge.WriteMarkdown(filter.Text(out), tables, columns); err == nil && legend {
+		err = judge.WriteLegend(filter.Text(out), tables, columns)
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// readResults reads the results in files, or those on stdin.
+func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*judge.Result, err error) {
+	warnings := filter.LineWarnings{Log: log}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	for _, file := range files {
+		in, err := filter.Open(stdin, []string{file})
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		for r, err := range judge.Results(in, runName(file)) {
+			if line, ok := errors.AsType[*judge.LineError](err); ok {
+				warnings.Report("skipped a line that is not a result", "line", line.Line, "err", line.Err)
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("reading results: %w", err)
+			}
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		return nil, errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
+	}
+	warnings.Close()
+	return results, nil
+}
+
+// runName returns the name of the run in a file that does not contain it: the directory of a
+// judge.json, or the name of the file up to its first dot.
+func runName(file string) string {
+	switch {
+	case file == "-":
+		return "stdin"
+	case filepath.Base(file) == "judge.json":
+		if full, err := filepath.Abs(file); err == nil {
+			return filepath.Base(filepath.Dir(full))
+		}
+	}
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	return name
+}

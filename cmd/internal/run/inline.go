@@ -1,0 +1,92 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
+	"spoor/internal/run"
+	"spoor/internal/topic"
+)
+
+// inline makes files of a topic given as words and of seeds given as arguments, and names the run
+// if it has no name. The files are needed until the run was opened; remove, which is never nil,
+// removes them.
+func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string) (remove func(), err error) {
+	remove = func() {}
+	words := o.topic != "" && topic.IsWords(o.topic)
+	if !words && len(seeds) == 0 {
+		return remove, nil
+	}
+	dir, err := os.MkdirTemp("", "spoor-crawl-*")
+	if err != nil {
+		return remove, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if len(seeds) > 0 {
+		var list bytes.Buffer
+		if o.seeds != "" {
+			b, err := atomicfile.ReadFile(o.seeds, atomicfile.MaxInput)
+			if err != nil {
+				return remove, filter.Usagef("cannot read %s%s", o.seeds, seedsHint(o.seeds))
+			}
+			list.Write(append(bytes.TrimRight(b, "\n"), '\n'))
+		}
+		for _, seed := range seeds {
+			fmt.Fprintln(&list, strings.TrimSpace(seed))
+		}
+		o.seeds = filepath.Join(dir, "seeds.txt")
+		if err := os.WriteFile(o.seeds, list.Bytes(), 0o600); err != nil {
+			return remove, err
+		}
+	}
+	if !words {
+		return remove, nil
+	}
+	var messages bytes.Buffer
+	cmd := prefix.Command(ctx, "topic", "-query", o.topic)
+	cmd.Stderr = &messages
+	made, err := cmd.Output()
+	if ctx.Err() != nil {
+		return remove, context.Cause(ctx)
+	}
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		return remove, fmt.Errorf("making the topic: %w", err)
+	}
+	if err != nil {
+		return remove, filter.Usagef("-topic %q is not a file, and not a query: %s", o.topic, cmp.Or(strings.TrimSpace(messages.String()), err.Error()))
+	}
+	if o.dir == "" {
+		o.dir = nameOf(o.topic)
+	}
+	o.words = o.topic
+	o.topic = filepath.Join(dir, "topic.json")
+	return remove, os.WriteFile(o.topic, made, 0o600)
+}
+
+// topicHint says how to give a topic that is not a file.
+func topicHint(topic string) string {
+	return ": it is a file, as topic -query 'WORDS' writes it, or words\nhint: if you mean words: topic -query " + run.Quote(topic) + " >topic.json, and -topic topic.json"
+}
+
+// nameOf returns the name of a run about words: "crawl-jazz-music".
+func nameOf(words string) string {
+	const maxLen = 60 // bytes
+	name := "crawl"
+	for word := range strings.FieldsFuncSeq(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(name)+1+len(word) > maxLen {
+			break
+		}
+		name += "-" + word
+	}
+	return name
+}

@@ -1,0 +1,389 @@
+package run
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/run"
+	"spoor/internal/scope"
+)
+
+const manual = `
+crawl - crawl the web, or an archive, for pages about a topic
+
+Usage: crawl [-run DIR] -topic WORDS [flags] URL...
+       crawl -run DIR -topic FILE -seeds FILE [flags]
+       crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
+       crawl -run DIR [flags]
+
+Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add. The
+run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
+same command, or with -run alone.
+
+If -topic is neither a file nor looks like the name of one, it is words, from which topic
+-query makes the topic. Addresses without a flag are seeds, in addition to those of -seeds.
+Without -run the directory is named after the words: crawl-jazz-music for the topic 'jazz
+music'.
+
+Which addresses belong to the crawl (frontier add -h describes the rules):
+  -include, -exclude PATTERN   as example.org/docs/*, */tag/*, ext:pdf, re:EXPR or a SURT prefix
+  -same-host -same-site        those of the seeds
+  -depth N -scheme S           at most N links away from a seed; http or https
+  -scope FILE                  rules, one a line
+Other addresses are never requested, also not after a redirect; frontier skipped lists them, with
+the rule. Seeds need no -include, but -exclude and -scheme apply to them. The rules are part of the
+run: crawl -run DIR keeps them, and appends rules that are given then.
+
+An archived web, in which nothing is fetched from the network:
+  -archive FILE     fetch from this archive, directory or pattern (repeatable)
+  -capture WHICH    of several captures: newest (default), first, or near a date
+
+The live web; captures are written to DIR/warc:
+  -contact X        address or URL at which the owners of hosts can reach you
+  -deadline D       maximum time for one generation (default 10m)
+  -archive-first    with -archive: request from the web what the archives do not hold
+  and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
+  -address-rate -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
+  -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
+  -warc-level -warc-dedup -warc-done -cookies -headers
+  With many hosts, crawls with -fair host -steady are the fastest.
+
+-search answers the queries of strategies that search; without it they get no results. INDEX
+is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up
+to date. In a live crawl the URL of a SearXNG server can be given instead.
+
+On several machines, which share the hosts by way of NATS servers (doc/cluster.md):
+  crawl -cluster SERVERS -name NAME -run DIR -topic … -seeds … [flags]   on the first machine
+  crawl -cluster SERVERS -name NAME -run DIR [-contact X]                on the others
+  -size is for each partition; flags of fetch, -archive and stages are those of each machine.
+
+If a strategy needs a weight table or a reference page and the topic has none, it is made from
+the pages of generation 1, the seeds. A strategy may expand the table after every generation:
+DIR/generations/G/topic.json is then the topic from generation G+1 on.
+
+Stages are shell commands that read records from stdin and write records to stdout. DIR/stages
+has one command with its flags per line: edit a line to replace or extend a stage, and resume
+with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
+when a run is started or resumed; an empty one restores the default (not for EVOLVE once
+another command has made generations: evolve has not learned from these). The commands can use
+the variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and
+$SPOOR_SEED.
+  PARSE    with -archive, should set "archived":false for links that the archive does not hold;
+           otherwise the crawl requests them in vain, at no cost
+  SCORE    need not set every field: score -keep, which is added to the line, sets relevant.
+           Some strategies, and the default, follow no scores (see evolve -strategies)
+  EVOLVE   writes every page, without text and links, and then the next addresses
+  SEARCH   reads only queries, and writes each with its cost, followed by its results
+If a stage writes fewer or more records than it reads, crawl reports which one, and does not
+commit the generation. It does not notice if a stage changes url, which no stage may do. With
+-steady a stage must not buffer its output, and must pass on lines without a url: crawl ends, and
+names the stage, if one with records to pass on neither reads nor writes for 30 seconds.
+
+DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that
+found a relevant page, as the stage score judges it: first for the whole crawl, then,
+after "now", for the last generation. If stderr is a terminal, crawl shows the progress
+of the current generation. Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one
+line per generation.
+
+touch DIR/.stop ends the crawl after the current generation. Ctrl-C, SIGTERM and SIGHUP,
+sent to crawl or to its process group, do the same, and return the addresses that are not
+fetched yet to the frontier. A second signal, a second or more later, kills the stages. DIR/stop_reason says why a crawl ended: pages, generations,
+frontier_empty, not_due, stop_file, interrupted or no_page. After no_page the same command
+fetches the seeds again.
+
+Exit status: 0 done, 1 failed, or no page could be fetched, 2 misuse, 3 disk full, 130 and 143
+interrupted. `
+
+// opening is the command line of crawl.
+type opening struct {
+	dir, topic, seeds string
+	words             string   // that the topic was made from; "" if it was given as a file
+	proxyLogin        bool     // -proxy has a user name
+	off               []string // switches of fetch that are switched off
+	s                 run.Settings
+	pages, generations, size, seed, patience,
+	perHost, perNiche, maxPerHost, maxPerNiche, perDay, keep number
+	traps string
+
+	cluster
+
+	archives []string
+	params   filter.Strings
+	horizon  time.Duration
+	minFree  filter.Size
+}
+
+// number is a flag whose value is a whole number from 0, in decimal even with leading zeros.
+type number int
+
+func (n *number) String() string { return strconv.Itoa(int(*n)) }
+func (n *number) Set(s string) error {
+	v, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		if strings.Trim(s, "0123456789") == "" && s != "" {
+			v, err = 1<<31-1, nil // more than anyone needs
+		} else {
+			return fmt.Errorf("not a whole number from 0")
+		}
+	}
+	*n = number(v)
+	return err
+}
+
+// endless is a number of pages, and of seconds, that no crawl reaches.
+const endless = 1_000_000_000
+
+// fetchFlags are the flags of fetch that crawl passes on, with and without a value.
+var (
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate address-rate timeout connect-timeout header-timeout deadline proxy allow-port mime max-body digest warc-size warc-level warc-dedup warc-done cookies headers")
+	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
+)
+
+// scopeFlags are the flags that say which addresses belong to the crawl.
+var scopeFlags = []string{"include", "exclude", "same-host", "same-site", "depth", "scheme", "scope"}
+
+func (o *opening) define(fs *flag.FlagSet) {
+	o.pages, o.seed, o.patience = 1000, 1, 600
+	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
+	fs.StringVar(&o.topic, "topic", "", "the topic: a `file` made by topic, or words; required for a new run")
+	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line; a new run needs seeds")
+	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
+	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
+	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
+	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like, see parse -h")
+	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "convert bodies of a media type with a command, and parse its output, `TYPE=COMMAND` (repeatable), see parse -h")
+	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
+	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally where the default differs from it, in topic, score and evolve")
+	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
+	fs.Var(&o.generations, "generations", "stop after `n` generations")
+	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive or -cluster 20)")
+	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
+	fs.Var(&o.seed, "chance", "the same as -seed")
+	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`), in proportion to their priority")
+	fs.Var(&o.perHost, "per-host", "at most `n` addresses of one host per generation")
+	fs.Var(&o.perNiche, "per-niche", "at most `n` addresses of one niche per generation; an address without a niche is in the niche of its host")
+	fs.Var(&o.maxPerHost, "max-per-host", "at most `n` pages of one host in the whole crawl; further ones are excluded")
+	fs.Var(&o.maxPerNiche, "max-per-niche", "at most `n` pages of one niche in the whole crawl")
+	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
+	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps (frontier skipped -h lists the kinds): `on` (default live) or off (default for archives)")
+	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
+	o.defineCluster(fs)
+	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
+	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC), then wait for the next day; without -pages and -patience the crawl never ends")
+	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, but keep these fresh")
+	fs.Var(&o.minFree, "min-free", "wait while the disk of the run has less than this many `bytes` left (Linux and macOS)")
+	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
+	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
+	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use: all words of the page, or those of the topic (`page|topic`; default: see score -h)")
+	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
+	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date; a browser that shows it reloads it")
+	fs.Func("archive", "fetch from this archive `file`, directory or pattern (repeatable)", func(v string) error { return o.addArchives(v) })
+	fs.StringVar(&o.s.Capture, "capture", "", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date")
+	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
+	for _, name := range fetchFlags {
+		fs.Func(name, "see fetch -h", func(v string) (err error) {
+			switch {
+			case name == "proxy" && strings.Contains(v, "@"):
+				o.proxyLogin = true // an error of this function would quote the password
+				return nil
+			case name == "cookies", name == "headers", name == "proxy" && v != "" && !strings.Contains(v, "://"): // files
+				v, err = filepath.Abs(v)
+			}
+			o.s.Live = append(o.s.Live, "-"+name+"="+v)
+			return err
+		})
+	}
+	for _, name := range fetchSwitches {
+		fs.BoolFunc(name, "see fetch -h", func(v string) error {
+			on, err := strconv.ParseBool(v)
+			this := func(f string) bool { return f == "-"+name }
+			o.s.Live, o.off = slices.DeleteFunc(o.s.Live, this), slices.DeleteFunc(o.off, this)
+			if on {
+				o.s.Live = append(o.s.Live, "-"+name)
+			} else {
+				o.off = append(o.off, "-"+name)
+			}
+			return err
+		})
+	}
+}
+
+// addArchives adds an archive, or the files that match a pattern that the shell has not expanded.
+func (o *opening) addArchives(name string) error {
+	names := []string{name}
+	if _, err := os.Stat(name); err != nil {
+		if matches, _ := filepath.Glob(name); len(matches) > 0 { // a malformed pattern matches nothing
+			names = matches
+		}
+	}
+	for _, n := range names {
+		absolute, err := filepath.Abs(n)
+		if err != nil {
+			return err
+		}
+		o.archives = append(o.archives, absolute)
+	}
+	return nil
+}
+
+// stageVariables are the variables that replace stages.
+var stageVariables = map[string]string{"FETCH": "fetch", "PARSE": "parse", "SCORE": "score", "EVOLVE": "evolve", "SEARCH": "search"}
+
+// request checks the flags and returns the run that they describe.
+func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
+	s := &o.s
+	s.Params, s.Archives, s.Horizon, s.MinFree = o.params, o.archives, o.horizon, int(o.minFree)
+	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
+	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
+	s.Patience, s.Keep, s.PerDay = time.Duration(o.patience)*time.Second, int(o.keep), int(o.perDay)
+	names := filter.Given(fs)
+	if s.PerDay > 0 && o.topic != "" && !names["pages"] {
+		s.Pages, names["pages"] = endless, true
+	}
+	if s.PerDay > 0 && o.topic != "" && !names["patience"] {
+		s.Patience, names["patience"] = endless*time.Second, true
+	}
+	if names["chance"] {
+		names["seed"] = true
+	}
+	for _, name := range scopeFlags {
+		names["scope"] = names["scope"] || names[name]
+	}
+	if _, err := scope.Parse(s.Scope); err != nil { // too many rules
+		return nil, filter.Usagef("the scope: %v", err)
+	}
+	if o.proxyLogin {
+		return nil, filter.Usagef("-proxy: the user name and password would be stored in %s and shown in its report\nhint: write the URL of the proxy to a file, and give -proxy FILE", o.dir)
+	}
+	for _, name := range append(fetchFlags, fetchSwitches...) {
+		names["live"] = names["live"] || names[name]
+	}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Words: o.words, Seeds: o.seeds, Given: names, Off: o.off, Stages: map[string]string{}, Sized: names["size"]}
+	for variable, stage := range stageVariables {
+		if command, ok := os.LookupEnv(variable); ok {
+			r.Stages[stage] = command
+		}
+	}
+	if err := o.check(r, names); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(o.dir, "-") {
+		r.Dir = run.Dir("./" + o.dir)
+	}
+	var err error
+	if len(s.Archives) > 0 {
+		if s.Content, err = run.DigestArchives(s.Archives); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.clusterSettings(names); err != nil {
+		return nil, err
+	}
+	if s.Size == 0 {
+		s.Size = 200
+		if s.Closed() {
+			s.Size = 20
+		}
+	}
+	switch {
+	case o.traps == "":
+		s.Traps = !s.Closed()
+	default:
+		s.Traps = o.traps == "on"
+	}
+	if r.Seeds != "" {
+		if s.Seeds, err = run.DigestFile(r.Seeds); err != nil {
+			return nil, err
+		}
+	}
+	r.Settings = *s
+	return r, nil
+}
+
+// check returns an error if the flags contradict each other or have invalid values.
+func (o *opening) check(r *run.Request, names map[string]bool) error {
+	s := &o.s
+	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
+	switch {
+	case o.dir == "":
+		return filter.Usagef("-topic is missing: crawl -topic 'WORDS' URL...; crawl -run DIR resumes (crawl -h tells more)")
+	case begins && o.topic == "":
+		return filter.Usagef("-topic is missing: -topic 'WORDS' (to resume %s, leave out the addresses, -seeds and -seed-query)", o.dir)
+	case begins && o.seeds == "" && s.SeedQuery == "" && o.shared == nil:
+		return filter.Usagef("addresses to begin with are missing: one or more, or -seeds or -seed-query (to resume %s, give -run alone)", o.dir)
+	case strings.ContainsAny(o.dir, "\n\r"):
+		return filter.Usagef("-run %q: a name without line breaks is needed", o.dir)
+	case s.SeedQuery != "" && s.Search == "" && r.Stages["search"] == "":
+		return filter.Usagef("-seed-query needs -search: INDEX, an index file of search, or the address of a SearXNG")
+	case s.ArchiveFirst && len(s.Archives) == 0 && begins:
+		return filter.Usagef("-archive-first needs -archive")
+	case s.Capture != "" && len(s.Archives) == 0 && begins:
+		return filter.Usagef("-capture needs -archive")
+	case o.traps != "" && o.traps != "on" && o.traps != "off":
+		return filter.Usagef("-traps %s: on or off", o.traps)
+	case s.Fair != "" && s.Fair != "host" && s.Fair != "niche":
+		return filter.Usagef("-fair %s: a batch is shared by host or by niche", s.Fair)
+	case names["size"] && s.Size == 0 || s.Pages == 0:
+		return filter.Usagef("-size and -pages must be positive")
+	case s.Recrawl && len(s.Archives) > 0:
+		return filter.Usagef("-recrawl is for the live web, not for -archive: an archive does not change")
+	case (s.PerDay > 0 || s.Keep > 0) && s.Closed():
+		return filter.Usagef("-per-day and -keep are for the live web, not for -archive")
+	case s.Keep > 0 && !s.Recrawl && begins:
+		return filter.Usagef("-keep needs -recrawl")
+	case s.Closed() && run.IsAddress(s.Search):
+		return filter.Usagef("-search %s is for the live web: with -archive give an index (-search FILE), which is made of the archives", s.Search)
+	}
+	if s.Search != "" && !run.IsAddress(s.Search) {
+		absolute, err := filepath.Abs(s.Search)
+		if err != nil {
+			return err
+		}
+		s.Search = absolute
+		if _, err := os.Stat(absolute); err != nil && s.SeedQuery != "" && r.Stages["search"] == "" && len(s.Archives) == 0 {
+			return filter.Usagef("there is no index %s to search for seeds: make one (search -index FILE -archive …), or give -seeds", absolute)
+		}
+	}
+	for _, f := range []struct{ name, what, hint string }{
+		{o.topic, "the topic ", topicHint(o.topic)},
+		{o.seeds, "", seedsHint(o.seeds)},
+	} {
+		if f.name == "" {
+			continue
+		}
+		info, err := os.Stat(f.name) // opening a named pipe would wait
+		switch {
+		case err != nil:
+		case info.IsDir():
+			return filter.Usagef("%s is a directory: it must be a file", f.name)
+		case !info.Mode().IsRegular():
+			return filter.Usagef("%s is read more than once: it must be a file", f.name)
+		}
+		file, err := os.Open(f.name)
+		if err != nil {
+			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
+		}
+		file.Close()
+	}
+	for _, name := range s.Archives {
+		if _, err := os.Stat(name); err != nil {
+			return filter.Usagef("cannot read %s", name)
+		}
+	}
+	return nil
+}
+
+// seedsHint says what to do about seeds that are an address and not a file.
+func seedsHint(seeds string) string {
+	if run.IsAddress(seeds) {
+		return ": -seeds takes a file of addresses\nhint: echo " + seeds + " >seeds.txt, and -seeds seeds.txt"
+	}
+	return ""
+}

@@ -1,0 +1,392 @@
+// Search answers queries with addresses: from an index of pages, from a SearXNG server, or
+// from a command of your own.
+//
+// # Usage
+//
+//	search -index FILE [-archive FILE]... [flags] [FILE...] < records
+//	search -searxng URL [-rate N] [-timeout D] [-cache FILE] [-allow-private] [flags] [FILE...] < records
+//	search -command CMD [-rate N] [-timeout D] [-cache FILE] [flags] [FILE...] < records
+//	search ... -query WORDS
+//
+// # Records
+//
+// Input: any records. A record that has a query but no url and no cost is a query to answer;
+// with a cost it was answered before. Other records are passed on unchanged, or dropped with
+// -only.
+//
+// Output for each query: its record with
+//
+//	cost      how many fetches it counts for: one for every ten results or part of
+//	          them, and at least one
+//
+// followed by a record for each result, the best first, with
+//
+//	url       canonical; http and https only; without duplicates
+//	operator  search; seed if that is the operator of the query
+//	priority  the query's priority − 0.001 × rank, where the rank of the first result
+//	          is 0; absent if the query has none
+//	depth     0
+//	query generation niche parents   those of the query; parents without the page itself
+//
+// With -query WORDS no input is read; the words are the only query.
+//
+// # An index
+//
+// -index FILE is a full-text index in one file. With -archive it is first brought up to
+// date: search adds the pages (status 200, HTML) of WARC, ARC and WACZ files, directories
+// and patterns that it has not read yet, and creates the file if there is none. If an
+// address has several captures, the newest one is found. Reading continues at the end of an
+// archive that has grown; an archive that has changed otherwise is read again. A file that
+// is still being written (.open) is read up to its last complete record. Records that cannot
+// be read are reported and skipped.
+//
+// Only pages in the index are found, including those of archives that were given in earlier
+// runs: use one index for one set of archives.
+//
+// A page is found if any of the words occurs in its text or its title, which counts twice.
+// Case and accents are ignored. Pages are sorted by BM25, then by address. Words are stemmed
+// by Porter's algorithm, which is for English. In scripts without spaces every two
+// characters are a word. Quotes and operators have no special meaning; only the first 64
+// words of a query count.
+//
+// The file is an SQLite database with the table pages(url, title, body):
+//
+//	sqlite3 FILE "select url, snippet(pages, 2, '[', ']', '…', 12) from pages
+//	    where pages match 'hard AND bop' order by rank limit 10"
+//
+// Several processes may use one index. One at a time brings it up to date, while the others
+// wait (FILE.lock). If a process is killed, what it was adding is rolled back, and the next
+// one continues from there.
+//
+// # SearXNG
+//
+// -searxng URL uses a SearXNG server, which must have json among its search.formats. The
+// address may have parameters, which are sent with every query:
+// https://searx.example/?language=de&categories=science. Servers at private addresses,
+// including loopback, need -allow-private. The server gets at most -rate requests a second. After
+// status 429 or 503 the request is repeated, up to three times in all, after the time that the
+// server asks for, but at most a minute. Redirects are not followed.
+//
+// # A command
+//
+// -command CMD runs CMD in sh once for each query. It reads a line of JSON,
+//
+//	{"v":1,"query":"hard bop","results":10}
+//
+// and writes addresses, or JSON objects with a url, one a line, the best first. Lines
+// without an http or https address are skipped. Its stderr is reported if it fails.
+//
+// # The cache
+//
+// With -cache FILE the answers of -searxng and -command are stored in FILE, an SQLite
+// database, and reused when the same source gets the same query, however old they are, so
+// that a crawl can be repeated. Without it only answers of the same run are reused. An
+// answer costs the same wherever it comes from.
+//
+// # Failures
+//
+// A failed query is reported, has the cost 1 and no results, and the run continues. If all
+// queries fail, the run fails at its end. It fails immediately if every query would fail:
+// the server sends no JSON, its address is private, the command does not exist.
+//
+// # Example
+//
+//	$ search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop' | jq -r 'select(.url) | .url'
+//	$ evolve -strategy antnet ... | search -only -index web.db | frontier add -store run/frontier
+//
+// # Exit status
+//
+// 0 done, 1 failed, 2 misuse, 3 disk full.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/search"
+	"spoor/internal/wire"
+)
+
+const manual = `
+search - answer queries with addresses
+
+Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
+       search -searxng URL [flags] [FILE...] < records
+       search -command CMD [flags] [FILE...] < records
+       search ... -query WORDS
+
+In:   any records; those that have a query but no url and no cost are answered
+Out:  all records (with -only just queries and results). A query gets its cost,
+      1 for every ten results, and is followed by its results. A result has a
+      url, the operator search (seed if the query has it), the query, generation,
+      parents and niche of the query, and a priority: the query's priority
+      − 0.001 × rank, where the rank of the first result is 0
+
+-index is a full-text index, an SQLite database. -archive first adds the pages
+of WARC, ARC and WACZ files and directories that are not in it yet (HTML with
+status 200), and creates the file if there is none. Pages with any of the words
+are found, sorted by BM25.
+
+    sqlite3 FILE "select url from pages where pages match 'jazz' order by rank"
+
+-searxng uses a SearXNG server, which needs json among its search.formats.
+-command runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10}
+and writes addresses, or JSON with a url, one a line; other lines are skipped.
+-cache stores the answers of both.
+
+A failed query costs 1 and has no results. If all fail, the run fails.
+
+Example:
+
+    search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop'
+    evolve -strategy antnet … | search -only -index web.db | frontier add -store DIR
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+`
+
+// Command is the command search.
+var Command = filter.Command{Name: "search", Manual: manual, Run: run}
+
+// options are the flags.
+type options struct {
+	index    string
+	archives filter.Strings
+	searxng  string
+	command  string
+
+	results int
+	only    bool
+	query   string
+	asked   bool // whether -query was given
+
+	rate    float64
+	timeout time.Duration
+	cache   string
+	private bool
+	stream  filter.Stream
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	o := &options{}
+	fs := filter.Flags("search", manual, stderr)
+	fs.StringVar(&o.index, "index", "", "answer from the index in this `file`")
+	fs.Var(&o.archives, "archive", "bring the index up to date with this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
+	fs.StringVar(&o.searxng, "searxng", "", "answer from the SearXNG server at this `URL`")
+	fs.StringVar(&o.command, "command", "", "answer by running this shell `command`")
+	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
+	fs.BoolVar(&o.only, "only", false, "print only the queries that are answered, and their results")
+	fs.StringVar(&o.query, "query", "", "answer the query `words`, and read no input")
+	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
+	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
+	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them (default: they are reused in this run only)")
+	fs.BoolVar(&o.private, "allow-private", false, "allow servers at loopback and private addresses")
+	o.stream.CommonFlags(fs)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	given := filter.Given(fs)
+	o.asked = given["query"]
+	if err := o.check(given, fs.Args()); err != nil {
+		return err
+	}
+	log := filter.Logger(stderr, "search", o.stream.Log)
+	source, closeSource, err := o.source(log)
+	if err != nil {
+		return err
+	}
+	defer func() { closeSource() }()
+	if o.asked {
+		in, err := queryRecord(o.query)
+		if err != nil {
+			return err
+		}
+		return o.answer(in, stdout, source, log)
+	}
+	in, err := filter.Open(stdin, fs.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return o.answer(in, stdout, source, log)
+}
+
+// check returns an error for flags that contradict each other.
+func (o *options) check(given map[string]bool, files []string) error {
+	sources := 0
+	for _, s := range []string{o.index, o.searxng, o.command} {
+		if s != "" {
+			sources++
+		}
+	}
+	switch {
+	case sources == 0:
+		return filter.Usagef("no source: use -index FILE, -searxng URL or -command CMD")
+	case sources > 1:
+		return filter.Usagef("-index, -searxng and -command exclude each other")
+	case len(o.archives) > 0 && o.index == "":
+		return filter.Usagef("-archive needs -index FILE")
+	case o.index != "" && (given["rate"] || given["timeout"] || given["cache"]):
+		return filter.Usagef("-rate, -timeout and -cache cannot be used with -index")
+	case given["allow-private"] && o.searxng == "":
+		return filter.Usagef("-allow-private needs -searxng URL")
+	case o.results < 1 || o.results > maxResults:
+		return filter.Usagef("-results %d: want a number from 1 to %d", o.results, maxResults)
+	case !(o.rate >= 0 && o.rate <= 1e9) || o.timeout <= 0:
+		return filter.Usagef("-rate must not be negative, and -timeout must be positive")
+	case o.asked && strings.TrimSpace(o.query) == "":
+		return filter.Usagef("-query: no words")
+	case o.asked && len(files) > 0:
+		return filter.Usagef("-query reads no input: unexpected argument %s", files[0])
+	}
+	return nil
+}
+
+// maxResults bounds -results.
+const maxResults = 1000
+
+// source returns the source of answers.
+func (o *options) source(log *slog.Logger) (s search.Source, closeAll func() error, err error) {
+	if o.index != "" {
+		x, err := openIndex(o.index, o.archives, log)
+		if err != nil {
+			return nil, nil, err
+		}
+		return x, x.Close, nil
+	}
+	pace := search.NewPace(o.rate)
+	if o.command != "" {
+		s = &search.Command{Line: o.command, Timeout: o.timeout, Pace: pace}
+	} else if s, err = search.NewSearXNG(o.searxng, o.transport(), agent, pace); err != nil {
+		return nil, nil, filter.Usagef("-searxng: %w", err)
+	}
+	cache, err := search.OpenCache(o.cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	return cache.Of(s), cache.Close, nil
+}
+
+// answer answers the queries among the records of in.
+func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, log *slog.Logger) (err error) {
+	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTee()) }()
+	a := answerer{options: o, source: source, log: log, tally: filter.NewTally(log), w: wire.NewWriter(out)}
+	err = a.all(in)
+	if ferr := a.w.Flush(); err == nil && ferr != nil {
+		err = fmt.Errorf("writing records: %w", ferr)
+	}
+	a.tally.Close(slog.Int64("queries", a.queries), slog.Int64("failed", a.failed), slog.Int64("results", a.results), slog.Int64("cost", a.cost))
+	if err == nil {
+		err = a.tally.ErrIfNoneValid()
+	}
+	if err == nil && a.queries > 0 && a.failed == a.queries {
+		err = fmt.Errorf("all %d queries failed: %w", a.queries, a.last)
+	}
+	return err
+}
+
+// An answerer answers the queries of one stream.
+type answerer struct {
+	*options
+	source search.Source
+	log    *slog.Logger
+	tally  *filter.Tally
+	w      *wire.Writer
+
+	queries, failed, results, cost int64
+	last                           error // the last failure
+	found                          wire.Record
+}
+
+func (a *answerer) all(in io.Reader) error {
+	r := wire.NewReader(in, wire.Address)
+	r.Limit = int(a.stream.Limit)
+	var rec wire.Record
+	for {
+		err := a.stream.Read(r, a.tally, &rec)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		switch isQuery := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !rec.IsMark(); {
+		case isQuery:
+			err = a.ask(&rec)
+		case !a.only:
+			err = a.write(&rec)
+		}
+		if err != nil {
+			return err
+		}
+		if !r.Buffered() {
+			if err := a.w.Flush(); err != nil {
+				return fmt.Errorf("writing records: %w", err)
+			}
+		}
+	}
+}
+
+// ask answers a query.
+func (a *answerer) ask(q *wire.Record) error {
+	urls, err := a.source.Search(context.Background(), q.Query, a.options.results)
+	a.queries++
+	if setup, ok := errors.AsType[*search.SetupError](err); ok {
+		return setup
+	}
+	if err != nil {
+		a.failed++
+		a.last = err
+		a.log.Warn("a query failed", "query", q.Query, "err", err)
+	}
+	const resultsPerFetch = 10 // which is how judge counts
+	q.Cost = max(1, (len(urls)+resultsPerFetch-1)/resultsPerFetch)
+	q.Touch(wire.Address)
+	a.cost += int64(q.Cost)
+	if err := a.write(q); err != nil {
+		return err
+	}
+	for i, url := range urls {
+		result(&a.found, q, url, i)
+		if err := a.write(&a.found); err != nil {
+			return err
+		}
+		a.results++
+	}
+	return nil
+}
+
+// result sets rec to the i-th result of a query, from 0.
+func result(rec, q *wire.Record, url string, i int) {
+	rec.Reset()
+	rec.V, rec.URL, rec.Generation, rec.Query, rec.Niche = wire.Version, url, q.Generation, q.Query, q.Niche
+	for _, parent := range q.Parents {
+		if parent != url { // the search may find a page that the query was made from
+			rec.Parents = append(rec.Parents, parent)
+		}
+	}
+	rec.Operator = "search"
+	if q.Operator == "seed" {
+		rec.Operator = q.Operator
+	}
+	if q.Priority.Kind == wire.Present {
+		rec.Priority = wire.Num(q.Priority.Value - float64(i)/1000)
+	}
+}
+
+func (a *answerer) write(rec *wire.Record) error {
+	if err := a.w.Write(rec); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	a.tally.Out++
+	return nil
+}

@@ -1,0 +1,64 @@
+package warc
+
+import (
+	"fmt"
+	"log/slog"
+
+	"spoor/internal/archive"
+)
+
+// verify is warc verify.
+type verify struct {
+	*command
+	json, strict bool
+
+	limit archive.FindingLimit
+}
+
+func newVerify(c *command) func() error {
+	v := &verify{command: c}
+	c.flags.BoolVar(&v.json, "json", false, "print a JSON object per finding")
+	c.flags.BoolVar(&v.strict, "strict", false, "exit with status 1 for warnings, too")
+	return v.run
+}
+
+func (c *verify) run() error {
+	var writeErr error
+	v := archive.Verifier{Report: func(f archive.Finding) {
+		if writeErr == nil && c.limit.Allow(f.File, f.Kind, &f.Detail) {
+			writeErr = c.printLine(c.json, f)
+		}
+	}}
+	paths, err := archive.Files(c.files())
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := v.Archive(path, c.stdin); err != nil {
+			c.skipArchive(path, err)
+		}
+		if writeErr != nil {
+			return writeErr
+		}
+	}
+	v.Close()
+	if writeErr != nil {
+		return writeErr
+	}
+	c.tally.In = v.Records
+	c.tally.Out = v.Faults + v.Warnings
+	c.tally.Close(slog.Int64("bytes", v.Bytes), slog.Int64("faults", v.Faults), slog.Int64("warnings", v.Warnings),
+		slog.Int64("digests", v.Digests), slog.Int64("payloads_chunked", v.Chunked), slog.Int64("payloads_dechunked", v.Dechunked),
+		slog.Int64("records_without_digest", v.Unchecked))
+	switch {
+	case c.skipped != nil:
+		return c.skipped
+	case v.Repairable > 0:
+		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
+	case v.Faults > 0:
+		return fmt.Errorf("faults: %d", v.Faults)
+	case c.strict && v.Warnings > 0:
+		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
+	}
+	return nil
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package main
-
-import "errors"
-
-// asInit is never called here: no process has the number 1.
-func asInit() error { return errors.ErrUnsupported }
