@@ -85,9 +85,6 @@ type Decoder struct {
 	Limits Limits
 
 	src bytes.Reader
-	in  inflater
-	gz  gunzips
-	fl  io.ReadCloser
 	br  *brotli.Reader
 	zs  *zstd.Decoder
 }
@@ -231,13 +228,7 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) (_
 	if err != nil {
 		return refused(coding, body, err)
 	}
-	size := promised(coding, body)
-	out := emptied(dst, int(min(limit, size))+outputMargin)
-	if r == &d.gz && size <= limit {
-		if n, used, s := d.in.member(out[:cap(out)], body); s == decoded && used == len(body) {
-			return out[:n], true, nil
-		}
-	}
+	out := emptied(dst, int(min(limit, promised(coding, body)))+1) // one more byte to detect the end
 	out, cut, err := fill(out, r, limit)
 	switch {
 	case cut:
@@ -305,17 +296,13 @@ func promised(coding string, body []byte) int64 {
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
-		return &d.gz, d.gz.reset(&d.src)
+		return newGunzips(&d.src)
 	case "deflate":
 		// RFC 9110 requires the zlib format; some servers send deflate without it.
 		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
 			return zlib.NewReader(&d.src)
 		}
-		if d.fl == nil {
-			d.fl = flate.NewReader(&d.src)
-			return d.fl, nil
-		}
-		return d.fl, d.fl.(flate.Resetter).Reset(&d.src, nil)
+		return flate.NewReader(&d.src), nil // not reused, see newGzipReader
 	case "br":
 		if d.br == nil {
 			d.br = brotli.NewReader(&d.src)
@@ -334,17 +321,16 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 }
 
 // A gunzips reads the gzip members at the start of a body. It ignores all data after them, because
-// some servers append garbage.
+// some servers append garbage. It has one reader for all members, because a hostile body may have
+// half a million.
 type gunzips struct {
-	z   gzip.Reader
+	z   *gzip.Reader
 	src *bytes.Reader
 }
 
-func (g *gunzips) reset(src *bytes.Reader) error {
-	g.src = src
-	err := g.z.Reset(src)
-	g.z.Multistream(false)
-	return err
+func newGunzips(src *bytes.Reader) (*gunzips, error) {
+	z, err := newGzipReader(src)
+	return &gunzips{z, src}, err
 }
 
 func (g *gunzips) Read(p []byte) (int, error) {
@@ -355,9 +341,10 @@ func (g *gunzips) Read(p []byte) (int, error) {
 			return n, err
 		case n > 0:
 			return n, nil
-		case g.reset(g.src) != nil:
+		case g.z.Reset(g.src) != nil:
 			return 0, io.EOF
 		}
+		g.z.Multistream(false)
 	}
 }
 

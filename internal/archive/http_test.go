@@ -261,6 +261,41 @@ func TestTypeOfBodyWithoutHeader(t *testing.T) {
 	}
 }
 
+// TestManyMembers checks that a body of many gzip members does not cost a reader for each.
+func TestManyMembers(t *testing.T) {
+	const n = 10_000
+	body := []byte(strings.Repeat(zip(""), n) + zip("text"))
+	var d Decoder
+	allocs := testing.AllocsPerRun(1, func() {
+		got, truncated, err := d.Decode(nil, body, http.Header{"Content-Encoding": {"gzip"}})
+		if string(got) != "text" || truncated != "" || err != nil {
+			t.Errorf("%.20q, %q, %v", got, truncated, err)
+		}
+	})
+	if allocs > n/10 {
+		t.Errorf("%.0f allocations for %d members", allocs, n)
+	}
+}
+
+// TestBodiesAreIndependent decodes a damaged body whose last block uses distances but has no codes
+// for them.
+func TestBodiesAreIndependent(t *testing.T) {
+	good, damaged := withDistances("01"), withDistances("00")
+	for coding, part := range map[string]func(string) []byte{
+		"gzip":    func(member string) []byte { return []byte(member) },
+		"deflate": func(member string) []byte { return []byte(member[10 : len(member)-8]) },
+	} {
+		header := http.Header{"Content-Encoding": {coding}}
+		var d Decoder
+		if body, truncated, err := d.Decode(nil, part(good), header); len(body) != 303 || truncated != "" || err != nil {
+			t.Errorf("%s: %d bytes, %q, %v", coding, len(body), truncated, err)
+		}
+		if body, truncated, err := d.Decode(nil, part(damaged), header); len(body) != 300 || truncated != "disconnect" || err != nil {
+			t.Errorf("%s, damaged: %d bytes, %q, %v", coding, len(body), truncated, err)
+		}
+	}
+}
+
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{"", "HTTP/1.1 -20\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nx", "HTTP/1.0 301\nLocation: /x\n\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"} {
 		f.Add([]byte(s))

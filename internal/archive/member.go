@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -22,8 +24,7 @@ const (
 )
 
 const (
-	bufferSize     = 64 << 10
-	sequentialSize = 1 << 20 // buffer size for a file that is read from start to end; most members fit
+	bufferSize = 64 << 10
 
 	// maxDictionary limits the dictionary in the first frame of a .warc.zst file.
 	maxDictionary = 16 << 20
@@ -73,20 +74,19 @@ func (c *counter) Read(p []byte) (int, error) {
 // members decompresses a file one gzip member or zstd frame at a time. Read returns io.EOF
 // at the end of a member; next opens the next member. Below, "member" also means a frame.
 type members struct {
-	src       counter
-	in        *bufio.Reader // reads from src
-	format    format
-	dialect   dialect
-	streaming bool  // do not decompress whole gzip members at once
-	base      int64 // offset in the file of the first byte of src
-	start     int64 // offset in the file of the current member
-	open      bool  // a member is being read
-	failed    error // why the current member could not be read to its end
+	src     counter
+	in      *bufio.Reader // reads from src
+	format  format
+	dialect dialect
+	base    int64 // offset in the file of the first byte of src
+	start   int64 // offset in the file of the current member
+	open    bool  // a member is being read
+	failed  error // why the current member could not be read to its end
 
 	seeker  io.Seeker // nil if src cannot seek
 	rewinds int64     // number of bytes that were read again so far
 
-	gz    gunzip
+	gz    *gzip.Reader
 	probe *probe
 
 	zs    *zstd.Decoder
@@ -98,12 +98,8 @@ type members struct {
 // format is detected from the first bytes.
 func (m *members) reset(r io.Reader, base int64, f format) error {
 	m.src = counter{r: r}
-	size := bufferSize
-	if f == unknown && !m.streaming {
-		size = sequentialSize
-	}
-	if m.in == nil || m.in.Size() != size {
-		m.in = bufio.NewReaderSize(&m.src, size)
+	if m.in == nil {
+		m.in = bufio.NewReaderSize(&m.src, bufferSize)
 	} else {
 		m.in.Reset(&m.src)
 	}
@@ -214,7 +210,10 @@ func (m *members) begin(head []byte) (err error) {
 		if !bytes.HasPrefix(head, gzipMagic) {
 			return errors.New("no gzip member where one should begin")
 		}
-		return m.gz.reset(m.in, m.streaming)
+		if m.gz, err = newGzipReader(m.in); err != nil {
+			return fmt.Errorf("reading the header of a gzip member: %w", noEOF(err))
+		}
+		return nil
 	case zstded:
 		if !isFrame(head) {
 			return errors.New("no zstd frame where one should begin")
@@ -233,6 +232,19 @@ func (m *members) begin(head []byte) (err error) {
 	default:
 		return nil
 	}
+}
+
+// newGzipReader returns a reader of the gzip member at the start of in. It reads nothing after the
+// member, so the offset of the next member is known. Readers are not reused: after Reset, a corrupt
+// block may be decoded with the codes of an earlier member, and the result would depend on the data
+// that was read before.
+func newGzipReader(in flate.Reader) (*gzip.Reader, error) {
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return z, nil
 }
 
 // Read reads the current member. If an error ends the member early, Read stores it in m.failed
@@ -299,7 +311,7 @@ func (m *members) plausible(b []byte) bool {
 		return true // the magic number of zstd is long enough to be certain
 	}
 	if m.probe == nil {
-		m.probe = &probe{in: bufio.NewReader(nil)}
+		m.probe = new(probe)
 	}
 	n := m.probe.read(b, 8)
 	if m.dialect != warc && n == 8 && isLetter(m.probe.first[0]) {
@@ -311,19 +323,17 @@ func (m *members) plausible(b []byte) bool {
 // A probe decompresses the first bytes of a gzip member.
 type probe struct {
 	src   bytes.Reader
-	in    *bufio.Reader
-	gz    gunzip
 	first [2 << 10]byte
 }
 
 // read decompresses up to limit bytes into p.first and returns how many there are.
 func (p *probe) read(member []byte, limit int) int {
 	p.src.Reset(member)
-	p.in.Reset(&p.src)
-	if p.gz.reset(p.in, true) != nil {
+	z, err := newGzipReader(&p.src)
+	if err != nil {
 		return 0
 	}
-	n, _ := io.ReadFull(&p.gz, p.first[:limit])
+	n, _ := io.ReadFull(z, p.first[:limit])
 	return n
 }
 

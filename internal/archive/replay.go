@@ -572,7 +572,6 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	s.reader.m.streaming = c.Length == 0 // the record shares its member with others
 	return s.reader.skip(c.Skip)
 }
 
@@ -627,17 +626,10 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 // block reads the block of a record, but not more than the limit.
 func (s *scratch) block(rec *Record) (block []byte, cut bool, err error) {
 	limit := s.decoder.Limits.body() + maxHeader
-	if s.reuse {
-		block = rec.takeBlock()
+	if block, cut, err = readAll(s.blockBuf, rec, rec.ContentLength, limit); err != nil {
+		return nil, false, err
 	}
-	if block == nil {
-		if block, cut, err = readAll(s.blockBuf, rec, rec.ContentLength, limit); err != nil {
-			return nil, false, err
-		}
-		s.keep(&s.blockBuf, block)
-	} else if int64(len(block)) > limit {
-		block, cut = block[:limit], true
-	}
+	s.keep(&s.blockBuf, block)
 	return block, cut, nil
 }
 

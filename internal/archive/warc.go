@@ -72,7 +72,7 @@ type Record struct {
 	r      *Reader
 	head   int64  // length of the header, decompressed
 	left   int64  // number of bytes of the block that were not read yet
-	begin  int64  // position of the block in the decompressed member
+	begin  int64  // position of the block in the file or decompressed member
 	spread bool   // the record is in several members
 	end    []byte // the first bytes of the empty lines after the block; set by Close
 	short  error  // why the block ended before ContentLength; nil if it did not
@@ -170,24 +170,6 @@ func (r *Record) Read(p []byte) (int, error) {
 			return n, err
 		}
 	}
-}
-
-// takeBlock returns the block and marks it as read, if the whole block is in memory and none of it
-// was read. Otherwise it returns nil. The block is valid until the next member is opened.
-func (r *Record) takeBlock() []byte {
-	gz := &r.r.m.gz
-	if r.closed || r.left < r.ContentLength || r.r.m.format != gzipped || r.left > int64(len(gz.data))-r.begin {
-		return nil
-	}
-	end := r.begin + r.left
-	if r.r.m.dialect == warc && len(gz.data)-int(end) < len(blockEnd) {
-		return nil // Close may open the next member
-	}
-	n, _ := r.r.out.Discard(int(min(r.left, int64(r.r.out.Buffered()))))
-	gz.read += int(r.left) - n
-	r.r.count.n += r.left - int64(n)
-	r.left = 0
-	return gz.data[r.begin:end:end]
 }
 
 // Close skips the rest of the record and sets its Length. It returns a *FormatError if the

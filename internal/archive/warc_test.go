@@ -389,6 +389,9 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sameStories(t, data)
+		if bytes.HasPrefix(data, gzipMagic) {
+			checkMembers(t, data)
+		}
 		for _, src := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
 			r, err := NewReader(src)
 			if err != nil {

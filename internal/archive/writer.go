@@ -141,7 +141,7 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 		}
 	}
 	w.encoders.New = func() any { return newEncoder(digester, frames, o.Level) }
-	w.readers.New = func() any { return &Reader{m: members{streaming: true}} }
+	w.readers.New = func() any { return new(Reader) }
 	if err := os.MkdirAll(filepath.Dir(o.Prefix), 0o777); err != nil {
 		return nil, err
 	}
