@@ -15,19 +15,19 @@ import (
 	"spoor/internal/measure"
 )
 
-// flagsOf returns the flags that a command lists for -h.
+// flagsOf returns the flags that a command lists for -help=all.
 func flagsOf(t *testing.T, command string, args ...string) (flags []string) {
 	t.Helper()
-	out, err := exec.Command(command, append(args, "-h")...).Output()
+	out, err := exec.Command(command, append(args, "-help=all")...).Output()
 	if err != nil {
-		t.Fatalf("%s %q -h: %v", command, args, err)
+		t.Fatalf("%s %q -help=all: %v", command, args, err)
 	}
-	_, list, _ := strings.Cut(string(out), "\nFlags:\n")
+	_, list, _ := strings.Cut(string(out), "\n# Flags\n")
 	for _, m := range regexp.MustCompile(`(?m)^  -(\S+)`).FindAllStringSubmatch(list, -1) {
 		flags = append(flags, m[1])
 	}
 	if len(flags) == 0 {
-		t.Errorf("%s %q -h lists no flags", command, args)
+		t.Errorf("%s %q -help=all lists no flags", command, args)
 	}
 	return flags
 }

@@ -11,7 +11,7 @@ func (w *writer) values(o option) string {
 	case "strategy":
 		return w.prefix + `evolve -strategies 2>/dev/null | grep -o "^[a-z0-9-]*:" | tr -d :`
 	case "fitness":
-		return w.prefix + `score -h | sed -n "/^  -fitness/{n;s/ (default.*//;s/.*: //;s/,//g;p;}"`
+		return w.prefix + `score -help=all | sed -n "/^  -fitness/{n;s/ (default.*//;s/.*: //;s/,//g;p;}"`
 	}
 	return ""
 }

@@ -2,7 +2,7 @@
 //
 //	packaging BIN PREFIX DIR
 //
-// It runs the commands in the directory BIN with -h. Their output is the only source of their
+// It runs the commands in the directory BIN with -help=all. Their output is the only source of their
 // manuals and completions. spoor(1) is generated from README.md, and spoor-record(5) from
 // doc/record.schema.json. PREFIX is the prefix of the installed names. The files in DIR are arranged
 // as in /usr/share; the manual pages are Markdown (man/man1/NAME.1.md), for go-md2man.
@@ -32,16 +32,18 @@ func main() {
 	}
 }
 
-// A command is the parsed output of a command, or a subcommand, for -h.
+// A command is the parsed output of a command, or a subcommand, for -help=all. text is plain, chapters are
+// Markdown.
 type command struct {
-	name, summary string
-	usage, text   string
-	options       []option
+	name, summary         string
+	usage, text, chapters string
+	options               []option
 	subcommands   []command
 }
 
-// An option is a flag. value is the name of its argument, or "" if it has none.
-type option struct{ name, value, usage string }
+// An option is a flag. value is the name of its argument, or "" if it has none. group is the heading of the
+// flags that it belongs to, or "".
+type option struct{ name, value, usage, group string }
 
 func write(bin, prefix, dir string) error {
 	commands, err := load(bin)
@@ -84,12 +86,12 @@ func load(bin string) (commands []command, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		name, invocation := strings.TrimSuffix(e.Name(), ".exe"), []string{"-h"}
+		name, invocation := strings.TrimSuffix(e.Name(), ".exe"), []string{"-help=all"}
 		if name == "spoor" { // all commands
 			continue
 		}
 		if name == "run" {
-			name, invocation = "crawl", []string{"open", "crawl", "-h"}
+			name, invocation = "crawl", []string{"open", "crawl", "-help=all"}
 		}
 		page, err := run(bin, e.Name(), invocation...)
 		if err != nil {
@@ -97,10 +99,10 @@ func load(bin string) (commands []command, err error) {
 		}
 		c := parse(page)
 		if c.name != name {
-			return nil, fmt.Errorf("%s -h does not begin with %q but with %.40q", e.Name(), name+" - ", page)
+			return nil, fmt.Errorf("%s -help=all does not begin with %q but with %.40q", e.Name(), name+" - ", page)
 		}
 		for _, sub := range subcommands(&c) {
-			page, err := run(bin, e.Name(), sub, "-h")
+			page, err := run(bin, e.Name(), sub, "-help=all")
 			if err != nil {
 				return nil, err
 			}
@@ -120,6 +122,7 @@ func load(bin string) (commands []command, err error) {
 			k := slices.IndexFunc(commands[i].options, func(f option) bool { return f.name == o.name })
 			if o.usage == "see fetch -h" && k >= 0 {
 				c.options[j] = commands[i].options[k]
+				c.options[j].group = o.group
 			}
 		}
 	}
@@ -128,17 +131,24 @@ func load(bin string) (commands []command, err error) {
 
 var optionLine = regexp.MustCompile(`^  -(\S+) ?([^\t]*)(?:\t(.*))?$`)
 
-// parse parses the output of -h: name and summary, usage, text, and the flags in the format of package
-// flag.
+// parse parses the output of -help=all: name and summary, usage, text, chapters, and the flags in the
+// format of package flag, with headings.
 func parse(page string) (c command) {
-	text, flags, _ := strings.Cut(page, "\n\nFlags:\n")
+	text, flags, _ := strings.Cut(page, "\n# Flags\n")
+	text, c.chapters, _ = strings.Cut(text, "\n# ")
+	if c.chapters != "" {
+		c.chapters = "# " + strings.TrimSpace(c.chapters) + "\n\n"
+	}
 	title, text, _ := strings.Cut(text, "\n\nUsage: ")
 	c.name, c.summary, _ = strings.Cut(title, " - ")
 	c.usage, c.text, _ = strings.Cut(text, "\n\n")
+	group := ""
 	for line := range strings.Lines(flags) {
 		line = strings.TrimRight(line, "\n")
-		if m := optionLine.FindStringSubmatch(line); m != nil {
-			c.options = append(c.options, option{m[1], m[2], m[3]})
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			group = title
+		} else if m := optionLine.FindStringSubmatch(line); m != nil {
+			c.options = append(c.options, option{m[1], m[2], m[3], group})
 		} else if n := len(c.options); n > 0 {
 			o := &c.options[n-1]
 			o.usage = strings.TrimSpace(o.usage + " " + strings.TrimSpace(line))
@@ -201,8 +211,15 @@ func (w *writer) manual(c *command) {
 	if w.prefix != "" {
 		fmt.Fprintf(&b, "The commands are installed with the prefix %s, which this text omits.\n\n", escape(w.prefix))
 	}
-	b.WriteString(markdown(c.text) + "# OPTIONS\n\n")
+	b.WriteString(markdown(c.text))
+	b.WriteString(regexp.MustCompile(`(?m)^# .*`).ReplaceAllStringFunc(c.chapters, strings.ToUpper))
+	b.WriteString("# OPTIONS\n\n")
+	group := ""
 	for _, o := range c.options {
+		if o.group != group {
+			group = o.group
+			fmt.Fprintf(&b, "## %s\n\n", escape(group))
+		}
 		value := ""
 		if o.value != "" {
 			value = " *" + escape(o.value) + "*"
@@ -225,7 +242,7 @@ func verbatim(text string) string {
 var aligned = regexp.MustCompile(`^ |\S {2,}\S|^(In|Out):`)
 
 // markdown converts the text of a manual. Indented and aligned lines are not changed, other lines
-// are paragraphs, and the lines "Example:" and "Exit status: …" are headings.
+// are paragraphs, and the lines "Examples:" and "Exit status: …" are headings.
 func markdown(text string) string {
 	var b strings.Builder
 	for block := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
@@ -241,8 +258,8 @@ func markdown(text string) string {
 				b.WriteString("    " + line)
 			case status:
 				b.WriteString("# EXIT STATUS\n\n" + escape(rest))
-			case line == "Example:\n":
-				b.WriteString("# EXAMPLE\n")
+			case line == "Example:\n", line == "Examples:\n":
+				b.WriteString("# EXAMPLES\n")
 			default:
 				b.WriteString(escape(line))
 			}

@@ -223,20 +223,39 @@ func Usagef(format string, args ...any) error {
 	return Exit(StatusMisuse, fmt.Errorf(format, args...))
 }
 
-// Flags returns a flag set for the named command, with -version. Its -h prints the manual, which is also
-// the installed manual page and must not refer to the source, and the flags.
-func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
+// Flags returns a flag set for the named command, with -version and -help. Its -h prints the beginning
+// of the manual and the flags, -help=all all of it. The manual page is made from the latter, so it
+// must not refer to the source. Its form is that of the files manual.md: see manual.go.
+func Flags(name, text string, stderr io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet(called(name), flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Bool(versionFlag, false, "print the version and end")
-	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "%s\n\nFlags:\n", strings.TrimSpace(manual))
-		fs.PrintDefaults()
-	}
+	help := &helpValue{manual: parseManual(text)}
+	fs.Var(help, helpFlag, "print this, and with -help=all the whole manual")
+	fs.Usage = func() { help.manual.short(fs.Output(), fs) }
 	return fs
 }
 
-const versionFlag = "version"
+const (
+	versionFlag = "version"
+	helpFlag    = "help"
+)
+
+// A helpValue is the value of -help.
+type helpValue struct {
+	manual manual
+	asked  string // "true", "all" or ""
+}
+
+func (h *helpValue) String() string   { return h.asked }
+func (h *helpValue) IsBoolFlag() bool { return true }
+func (h *helpValue) Set(value string) error {
+	if value != "true" && value != "all" {
+		return errors.New("want -help or -help=all")
+	}
+	h.asked = value
+	return nil
+}
 
 // Parse parses args. For an invalid flag it prints an explanation to the output of the set, and returns
 // [ErrUsage]. For -h and -version it returns an error that matches flag.ErrHelp and contains the
@@ -248,8 +267,16 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	err := fs.Parse(args)
 	fs.Usage = usage
 	fs.SetOutput(stderr)
+	h := new(helpValue)
+	if f := fs.Lookup(helpFlag); f != nil {
+		h, _ = f.Value.(*helpValue)
+	}
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case err == nil && h.asked == "all":
+		var page strings.Builder
+		h.manual.whole(&page, fs)
+		return help(page.String())
+	case errors.Is(err, flag.ErrHelp), err == nil && h.asked != "":
 		var page strings.Builder
 		fs.SetOutput(&page)
 		usage()

@@ -517,7 +517,7 @@ func TestHelpIsAPageAndAMistakeIsALine(t *testing.T) {
 	fs := Flags("x", "x does this\n", &stderr)
 	fs.Int("n", 3, "how many")
 	err := Parse(fs, []string{"-h"})
-	if !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), "x does this\n\nFlags:\n  -n int") {
+	if !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), "x does this\n\nFlags:\n  -help ") {
 		t.Errorf("%v", err)
 	}
 	if got := Status("x", &stderr, err); got != 0 || stderr.Len() > 0 {
