@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The documentation is executed. In every *.md of the root and of doc, a block
+// The documentation is executed. In every *.md of the root, doc, and the folders of doc, a block
 // fenced as sh is a script for bash, which must succeed, command by command. A block
 // fenced as console is a shell session if a line of it begins with "$ ":
 //
@@ -293,7 +293,7 @@ func (s session) execute(t *testing.T, place string, env []string) {
 // documents lists what the test reads, relative to the root.
 func documents(t *testing.T) (files []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "doc/*.md"} {
+	for _, pattern := range []string{"*.md", "doc/*.md", "doc/*/*.md"} {
 		list, err := fs.Glob(os.DirFS(inRoot()), pattern)
 		if err != nil {
 			t.Fatal(err)
