@@ -134,9 +134,9 @@ fuzz: ## every fuzz target for FUZZTIME (60s), LANES (1) at a time; F=Name P=./d
 .PHONY: bench bench-peers bench-frontier bench-fetch benchstat
 bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ selects
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
-bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/performance.md
+bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/results/speed.md
 	scripts/bench
-bench-frontier: ## the frontier beside Pebble, bbolt and SQLite: doc/performance-frontier.md
+bench-frontier: ## the frontier beside Pebble, bbolt and SQLite: doc/results/speed.md
 	scripts/bench frontier
 bench-fetch: ## fetch beside wget, wget2 and net/http: doc/results/fetching.md
 	scripts/bench fetching

@@ -69,7 +69,7 @@ func (s *natsServers) url() string {
 	return strings.Join(list, ",")
 }
 
-// start starts a server with the configuration of doc/cluster.md, without TLS.
+// start starts a server with the configuration of doc/guide/machines.md, without TLS.
 func (s *natsServers) start(t *testing.T, i int) {
 	t.Helper()
 	if s.running[i] != nil {
@@ -535,7 +535,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 		"another budget":    {append(slices.Clone(begin), "-run", "n9", "-pages", "40"), "the crawl jazz exists with other settings", 1},
 		"an alone run":      {append(slices.Clone(c.args[1:]), "-run", "a"), "crawl was jazz and is not set", 2},
 		"a bad node":        {[]string{"-cluster", url, "-name", "jazz", "-node", "b/c", "-run", "n10", "-archive", archive}, "is not a name", 1},
-		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, or a flag that all nodes share (doc/cluster.md) is another one", 1},
+		"another topic":     {append(slices.Clone(begin), "-run", "n13", "-topic", "other.json"), "the topic, the scope, or a flag that all nodes share (doc/guide/machines.md) is another one", 1},
 		"more pages":        {[]string{"-run", "a", "-pages", "40"}, "pages was 30 and is 40", 2},
 		"pages that join":   {append(slices.Clone(join), "-run", "n12", "-archive", archive, "-pages", "50"), "pages was 30 and is 50", 2},
 		"other partitions":  {[]string{"-run", "a", "-partitions", "9"}, "partitions was 2 and is 9", 2},
@@ -572,14 +572,14 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 	}
 }
 
-// The servers of doc/cluster.md serve a crawl to the certificate of its name. Servers with that certificate are
+// The servers of doc/guide/machines.md serve a crawl to the certificate of its name. Servers with that certificate are
 // refused, and the certificate of another crawl gives nothing of this one.
 func TestServersOfTheManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
 	}
 	c := newCrawl(t, "bestfirst")
-	text, err := os.ReadFile(inRoot("doc", "cluster.md"))
+	text, err := os.ReadFile(inRoot("doc", "guide", "machines.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -656,7 +656,7 @@ func TestServersOfTheManual(t *testing.T) {
 	}
 }
 
-// otherAccount adds the account of another crawl to the servers of doc/cluster.md, and tests that it neither
+// otherAccount adds the account of another crawl to the servers of doc/guide/machines.md, and tests that it neither
 // copies nor hears the messages of the first one.
 func otherAccount(t *testing.T, dir, config, url string, servers []*os.Process) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// spoor's own stages, the worked examples in doc/examples and the strategies in doc/pipelines.md keep the contract of a stage.
+// spoor's own stages, the worked examples in doc/examples and the strategies in doc/guide/stages.md keep the contract of a stage.
 func TestStagesConform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no other programs in a short test")
@@ -75,15 +75,15 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 	})
 }
 
-// shownStrategies writes the files that doc/pipelines.md shows, and returns the commands that it runs in
+// shownStrategies writes the files that doc/guide/stages.md shows, and returns the commands that it runs in
 // place of evolve.
 func shownStrategies(t *testing.T, c *crawl) (commands []string) {
-	text, err := os.ReadFile(inRoot("doc", "pipelines.md"))
+	text, err := os.ReadFile(inRoot("doc", "guide", "stages.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	file, evolve := regexp.MustCompile(`^cat >\w+\.(jq|py) <<'END'\n`), regexp.MustCompile(`^EVOLVE='(.*?)' `)
-	for _, s := range sessions("doc/pipelines.md", string(text)) {
+	for _, s := range sessions("doc/guide/stages.md", string(text)) {
 		for _, typed := range s.commands {
 			if file.MatchString(typed.text) {
 				c.shell(t, typed.text)
@@ -94,7 +94,7 @@ func shownStrategies(t *testing.T, c *crawl) (commands []string) {
 		}
 	}
 	if len(commands) < 2 {
-		t.Fatalf("doc/pipelines.md has the strategies %q", commands)
+		t.Fatalf("doc/guide/stages.md has the strategies %q", commands)
 	}
 	return commands
 }

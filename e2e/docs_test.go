@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// The documentation is executed. In every *.md of the root and of doc, a block
+// The documentation is executed. In every *.md of the root, doc, and the folders of doc, a block
 // fenced as sh is a script for bash, which must succeed, command by command. A block
 // fenced as console is a shell session if a line of it begins with "$ ":
 //
@@ -290,10 +290,52 @@ func (s session) execute(t *testing.T, place string, env []string) {
 	}
 }
 
-// documents lists what the test reads, relative to the root.
-func documents(t *testing.T) (files []string) {
+var (
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	noSlug  = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// Relative links between documents lead to a file and, after a #, to a heading.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, file := range documents(t, "doc/design/decisions/*.md", "e2e/README.md", "findings/README.md") {
+		text, err := os.ReadFile(inRoot(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, ":") {
+				continue // another site
+			}
+			path := file
+			if target != "" {
+				path = filepath.Join(filepath.Dir(file), target)
+			}
+			if _, err := os.Stat(inRoot(path)); err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			if anchor == "" {
+				continue
+			}
+			there, err := os.ReadFile(inRoot(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(heading.FindAllStringSubmatch(string(there), -1), func(h []string) bool {
+				return strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == anchor
+			}) {
+				t.Errorf("%s: %s has no heading #%s", file, path, anchor)
+			}
+		}
+	}
+}
+
+// documents lists the documents that are executed, and those of further patterns, relative to the root.
+func documents(t *testing.T, more ...string) (files []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "doc/*.md"} {
+	for _, pattern := range append([]string{"*.md", "doc/*.md", "doc/*/*.md"}, more...) {
 		list, err := fs.Glob(os.DirFS(inRoot()), pattern)
 		if err != nil {
 			t.Fatal(err)

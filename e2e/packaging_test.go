@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -173,12 +172,8 @@ func TestDebianPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := fs.Glob(os.DirFS(inRoot()), "doc/*.md")
-	if err != nil || len(documents) == 0 {
-		t.Fatal(documents, err)
-	}
-	for _, name := range append(documents, "README.md", "CHANGELOG.md", "copyright") {
-		if !strings.Contains(string(list), " ./usr/share/doc/spoor/"+name+"\n") {
+	for _, name := range append(documents(t), "copyright") {
+		if name != "CONTRIBUTING.md" && !strings.Contains(string(list), " ./usr/share/doc/spoor/"+name+"\n") {
 			t.Errorf("%s is missing", name)
 		}
 	}

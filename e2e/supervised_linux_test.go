@@ -130,7 +130,7 @@ func (h *townHost) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 // A service is a crawl that runsv, the supervisor of runit, starts again when it ends, as
-// doc/operations.md says.
+// doc/guide/weeks.md says.
 type service struct {
 	dir  string // of the service
 	disk string // where the run directory is

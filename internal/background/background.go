@@ -5,7 +5,7 @@
 // The program make.go generates the table from the documentation of Go and of Debian, because these
 // texts are available to everybody. The table has the 12,000 words that occur in the most
 // documents, each in the most frequent written form of its stem. See
-// doc/decisions/0051-background-frequencies.md for its limits: the English is technical, and
+// doc/design/decisions/0051-background-frequencies.md for its limits: the English is technical, and
 // three of four documents contain the word "file". To generate the table again, run "go generate"
 // on Debian, and copy the constants that it prints to this file.
 package background

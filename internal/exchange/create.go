@@ -96,7 +96,7 @@ func (s *Settings) differences(others *Settings) (words []string) {
 		}
 	}
 	if s.Files != others.Files {
-		words = append(words, "the topic, the scope, or a flag that all nodes share (doc/cluster.md) is another one")
+		words = append(words, "the topic, the scope, or a flag that all nodes share (doc/guide/machines.md) is another one")
 	}
 	return words
 }

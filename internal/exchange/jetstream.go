@@ -296,7 +296,7 @@ func (s *JetStream) explain(err error) error {
 	case err == nil:
 		return nil
 	case refused != nil && errors.Is(err, context.DeadlineExceeded):
-		return permanent{fmt.Errorf("%s\nhint: check -name, and that the certificate is for this crawl; doc/cluster.md has the permissions that a crawl needs", *refused)}
+		return permanent{fmt.Errorf("%s\nhint: check -name, and that the certificate is for this crawl; doc/guide/machines.md has the permissions that a crawl needs", *refused)}
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the servers do not answer: %w\nhint: more than half of the servers of a cluster are needed; then the same command goes on", err)
 	case errors.Is(err, jetstream.ErrStreamNotFound):
@@ -304,7 +304,7 @@ func (s *JetStream) explain(err error) error {
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return permanent{fmt.Errorf("the servers do not store messages: %w\nhint: start them with -js, or enable jetstream in their configuration", err)}
 	case errors.Is(err, nats.ErrPermissionViolation), errors.Is(err, nats.ErrAuthorization):
-		return permanent{fmt.Errorf("%w\nhint: doc/cluster.md has the permissions that a crawl needs", err)}
+		return permanent{fmt.Errorf("%w\nhint: doc/guide/machines.md has the permissions that a crawl needs", err)}
 	case api != nil && api.ErrorCode == 10077:
 		return fmt.Errorf("the stream %s is full: %w\nhint: raise its limit: nats stream edit %[1]s --max-bytes 8GiB", s.stream, err)
 	case api != nil && (api.ErrorCode == 10005 || api.ErrorCode == 10047 || api.ErrorCode == 10074 || api.ErrorCode == 10023):

@@ -17,7 +17,7 @@ package fitness
 //	score = 1 − (1 − neighbourhood) · (1 − url).
 
 // AnchorShare is β, the share of the anchor in the neighbourhood of a link. The value is
-// reconstructed: see doc/PAPERS.md, shark.
+// reconstructed: see doc/design/papers.md, shark.
 const AnchorShare = 0.8
 
 // shark returns the promise of a link whose anchor, context and address have these

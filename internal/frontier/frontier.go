@@ -2,7 +2,7 @@
 // are leased, and their outcomes.
 //
 // A [Store] is a directory with a log of all added and leased records in checksummed frames
-// (doc/frontier-format.md). The index in memory is derived from the log; a snapshot of the
+// (doc/design/formats.md). The index in memory is derived from the log; a snapshot of the
 // index makes opening fast. Data that [Store.Commit] acknowledged survives kill -9 at any
 // moment, and power loss if the disk honours fsync.
 //

@@ -19,7 +19,7 @@ import (
 )
 
 // This file implements the log: segment files of checksummed frames. The index is derived from it.
-// doc/frontier-format.md describes the bytes.
+// doc/design/formats.md describes the bytes.
 
 const (
 	segmentMagic   = "spoorlog"
@@ -43,7 +43,7 @@ const (
 	frameMark                 // empty: everything before it is on disk
 	frameGap                  // overwrites a damaged region after a repair
 	frameForgotten            // URLs whose records before this frame are ignored
-	frameResidue              // lines dropped by compaction, some of whose fields are still used (doc/frontier-format.md)
+	frameResidue              // lines dropped by compaction, some of whose fields are still used (doc/design/formats.md)
 	frameKinds     = iota
 )
 

@@ -207,7 +207,7 @@ func (c change) apply(b []byte) []byte {
 	return b
 }
 
-// events counts what happened in power cuts, for the table of doc/crash.md.
+// events counts what happened in power cuts. The test prints it.
 type events map[string]int
 
 func (t events) String() string {

@@ -93,7 +93,7 @@ var policies = []struct {
 //
 //	go test ./internal/frontier -run OneSite -v -million
 //
-// prints the table of doc/fairness.md.
+// prints how each policy shares generations among a host with a million links and a thousand others.
 func TestOneSiteCannotFillAGeneration(t *testing.T) {
 	for _, priorities := range []string{"the same", "better", "drawn alike"} {
 		w, n, generations := skewedWeb{2000, 20, priorities}, 20, 12

@@ -19,7 +19,7 @@ package strategy
 //	batch                  Batch      pages between two updates of the classifier
 //	domain.queue.fraction  Share      share of a generation that one host may fill
 //
-// If the program leaves something open or is wrong, we follow doc/PAPERS.md. The comments name the
+// If the program leaves something open or is wrong, we follow doc/design/papers.md. The comments name the
 // rows of its table.
 
 import (

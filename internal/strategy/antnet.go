@@ -4,7 +4,7 @@ package strategy
 //
 //	B. Saket and F. Behrang, "A New Crawling Method Based on AntNet Genetic and
 //	Routing Algorithms", ISCCC 2009, Proc. of CSIT vol. 1, IACSIT Press, 2011
-//	(antnet in doc/PAPERS.md; the citation is from a public index).
+//	(antnet in doc/design/papers.md; the citation is from a public index).
 //
 // The score of a link predicts the score of its target. When the target is fetched and its
 // score differs, the other links of the pages that link to it are corrected, as returning ants

@@ -24,7 +24,7 @@ package strategy
 //	C                       Cost              of the support vector machine
 //	LinkClassifierBaseline  parentScore       before the first training
 //
-// If the program leaves something open or is wrong, we follow doc/PAPERS.md. The comments name the
+// If the program leaves something open or is wrong, we follow doc/design/papers.md. The comments name the
 // rows of its table.
 
 import (

@@ -21,7 +21,7 @@ package strategy
 // The list is the frontier, and a position in the list is a priority: a link inserted at the front
 // gets a higher priority than all earlier links.
 //
-// Comments name rows of the table in doc/PAPERS.md, which lists what the description leaves open.
+// Comments name rows of the table in doc/design/papers.md, which lists what the description leaves open.
 //
 // Relevance is boolean: the steering measure with its threshold.
 

@@ -26,7 +26,7 @@ package strategy
 //	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
 //	λ       Link                 share of the words of a link, 0.5
 //
-// Comments name rows of the table in doc/PAPERS.md, which lists what is not known about the paper,
+// Comments name rows of the table in doc/design/papers.md, which lists what is not known about the paper,
 // and what this implementation does.
 
 import (

@@ -42,7 +42,7 @@ package strategy
 //	         Keywords    maximum keywords of a spider       10
 //	         Hidden      neurons of the hidden layer        3
 //
-// Comments refer to the rows of the table in doc/PAPERS.md, which lists what the papers leave
+// Comments refer to the rows of the table in doc/design/papers.md, which lists what the papers leave
 // open and what this implementation does.
 //
 // Exponentials are rounded to single precision: their last bits differ between machines, and

@@ -3,7 +3,7 @@ package strategy
 // This file implements the crawler of
 //
 //	D. Rane and M. Pathak, a focused crawler based on a genetic algorithm with the
-//	Jaccard index of links and the content measure Dpr (jaccard in doc/PAPERS.md),
+//	Jaccard index of links and the content measure Dpr (jaccard in doc/design/papers.md),
 //
 // a design without parameters or results. A page is an individual; its fitness J is its
 // similarity with a reference page, by links and by words, computed by the score stage (score
@@ -21,7 +21,7 @@ package strategy
 //	refined user query   query        the words of the query without stop words
 //	mutation             mutation     every Every fetches
 //
-// Where the paper is silent or contradicts itself we follow doc/PAPERS.md:
+// Where the paper is silent or contradicts itself we follow doc/design/papers.md:
 //
 //   - Links that occur on more than half of a host's pages belong to its template and say
 //     nothing about similarity, so they are removed from J (row f).

@@ -12,7 +12,7 @@ type Kind struct {
 	Summary string // one line
 
 	// Reconstructed lists the parts that are ours, because the source was not available; it is
-	// empty if the source was available. See doc/PAPERS.md.
+	// empty if the source was available. See doc/design/papers.md.
 	Reconstructed string
 
 	Unscored bool // whatever its parameters, no score of a page or link steers it: it scores pages itself, or not at all

@@ -32,7 +32,7 @@ package strategy
 // The full text was not available. The constants are from a public re-implementation
 // (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and -1, bins of a fifth, changes
 // binned at 0.1 and 0.3, a trail that is the mean of the previous trail and the page, distances
-// in tenths. Comments name rows of the table in doc/PAPERS.md, which lists the differences.
+// in tenths. Comments name rows of the table in doc/design/papers.md, which lists the differences.
 
 import (
 	"math"

@@ -3,7 +3,7 @@ package strategy
 // This file implements GAFC, the focused crawler with a niche genetic algorithm, from
 //
 //	Fan, Zeng and Li, "Crawling Strategy of Focused Crawler Based on Niche
-//	Genetic Algorithm", DASC 2009, pp. 591–594 (niche in doc/PAPERS.md).
+//	Genetic Algorithm", DASC 2009, pp. 591–594 (niche in doc/design/papers.md).
 //
 // An individual is an address; its fitness S is the similarity of its page and the topic,
 // computed by the score stage. Relevant pages are hubs if they have many links, and
@@ -27,7 +27,7 @@ package strategy
 // of the paper takes two passes of the pipeline, or more if a pass is smaller than V1: first the
 // queue is fetched, then the children. Children that are selected are not fetched again.
 //
-// Where the paper is silent or contradicts itself we follow doc/PAPERS.md. The comments below name
+// Where the paper is silent or contradicts itself we follow doc/design/papers.md. The comments below name
 // the rows of its table.
 
 import (

@@ -24,7 +24,7 @@ package strategy
 //	lexicon                keywords      the keywords of the topic
 //	mutation               mutate        a search for some keywords at random
 //
-// Comments name rows of the table in doc/PAPERS.md, which lists what is not known about the paper,
+// Comments name rows of the table in doc/design/papers.md, which lists what is not known about the paper,
 // and what this implementation does.
 
 import (

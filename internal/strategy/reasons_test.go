@@ -12,10 +12,10 @@ import (
 	"unicode"
 )
 
-// The last section of doc/PAPERS.md has a row for every strategy with the operators and
+// The last section of doc/design/papers.md has a row for every strategy with the operators and
 // the reasons of what it proposes.
 func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "PAPERS.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "design", "papers.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ package strategy
 // The values of δ, β, γ and d are reconstructed: the paper was not available, and the
 // description names no values.
 //
-// Comments name rows of the table in doc/PAPERS.md, which lists what is not known about the paper,
+// Comments name rows of the table in doc/design/papers.md, which lists what is not known about the paper,
 // and what this implementation does.
 
 import (

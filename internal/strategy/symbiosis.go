@@ -4,7 +4,7 @@ package strategy
 // symbiotic organisms search (SOS), from
 //
 //	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (symbiosis in
-//	doc/PAPERS.md).
+//	doc/design/papers.md).
 //
 // The population is the pages of a generation; the fitness of a page is its relevance,
 // computed by the score stage. A roulette wheel selects pages, whose links are the offspring:
@@ -29,7 +29,7 @@ package strategy
 // queue is empty, the paper's crawl would end; here the best of the other known links are fetched
 // (operator restart).
 //
-// Where the paper is silent or contradicts itself we follow doc/PAPERS.md. The comments name the
+// Where the paper is silent or contradicts itself we follow doc/design/papers.md. The comments name the
 // rows of its table.
 
 import (

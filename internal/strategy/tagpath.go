@@ -24,7 +24,7 @@ package strategy
 // is pulled, and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
 // Niculescu-Mizil and Sharma 2010, for bandits with sleeping arms).
 //
-// If the source leaves something open, or is made for another task, we follow doc/PAPERS.md. The
+// If the source leaves something open, or is made for another task, we follow doc/design/papers.md. The
 // comments name the rows of its table.
 
 import (

@@ -4,7 +4,7 @@ package strategy
 //
 //	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
 //	on Content and Link Structure Analysis", International Journal of Computer
-//	Science and Information Security 2 (1), 2009 (tunnel in doc/PAPERS.md).
+//	Science and Information Security 2 (1), 2009 (tunnel in doc/design/papers.md).
 //
 // Links of relevant pages are in a priority queue. Links of irrelevant pages are in the
 // irrelevant table, each with a level: relevant pages are often found behind irrelevant pages,
@@ -26,7 +26,7 @@ package strategy
 //
 // As printed, the table does not tunnel: the links of an irrelevant page inside the table are never
 // used, the level is the same for all entries, and entries above maxLevel stay, so that the
-// loop does not end. We do the following instead (letters are rows of the table in doc/PAPERS.md). An
+// loop does not end. We do the following instead (letters are rows of the table in doc/design/papers.md). An
 // entry leaves the table when it is fetched (b). If the page is relevant, its links go to the
 // queue (d). If not, its links enter the table one level below the entry (a, c). The entry has siblings, the
 // other links of the page that added it: those on its level whose score is not higher sink by one level.

@@ -753,7 +753,7 @@ func tableRow(name string, counts map[string]int, r run) string {
 }
 
 // A fault affects its own records only, and takes neither more time than the flags allow nor
-// too much memory. With -v the test prints the table of doc/faults.md.
+// too much memory. With -v the test prints the table of what happens.
 func TestFault(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
