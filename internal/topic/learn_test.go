@@ -327,10 +327,7 @@ func FuzzLearn(f *testing.F) {
 	f.Add("図書館 the \x00 x", "IŞIK \u0307", "ﬁ\u00AD Å 12345", "ẞ ΣΑΣ", byte(9), true)
 	f.Fuzz(func(t *testing.T, text, title, other, more string, language byte, literal bool) {
 		codes := []string{"da", "de", "en", "fr", "tr", "ru", "und", "fi", "hu", "id"}
-		tp, err := New(codes[int(language)%len(codes)], "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tp := newTopic(t, codes[int(language)%len(codes)], "")
 		if _, err := tp.AddQuery(title); err != nil {
 			return
 		}
