@@ -47,10 +47,7 @@ func found(page string, score float64, depth int, links ...promised) *wire.Recor
 
 func newAntNetOf(t *testing.T, params ...string) *antNet {
 	t.Helper()
-	s, err := New("antnet", target(t), params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "antnet", target(t), params)
 	return s.(*antNet)
 }
 
@@ -347,14 +344,8 @@ func TestAntNetSearchesForTwoKeywordsEveryFiveGenerations(t *testing.T) {
 	queries := func(generations int, params ...string) (lines []string) {
 		dir := t.TempDir()
 		for g := 1; g <= generations; g++ {
-			s, err := New("antnet", words, params)
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, _, err := OpenJournal(dir, Signature("antnet", s), s, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, "antnet", words, params)
+			j, _ := openJournal(t, dir, Signature("antnet", s), s, g)
 			for _, a := range s.Breed(20, rand.New(rand.NewPCG(3, uint64(g)))) {
 				if a.URL != "" || a.Operator != opMutation || a.Parents != nil || a.Via != "" {
 					t.Errorf("generation %d: %+v", g, a)

@@ -214,10 +214,7 @@ func BenchmarkBreed(b *testing.B) {
 	for _, kind := range Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
 			create := func() Strategy {
-				s, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := newStrategy(b, kind.Name, target, nil)
 				return s
 			}
 			random := func(g int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(g))) }
@@ -285,10 +282,7 @@ func BenchmarkLongCrawl(b *testing.B) {
 	for _, kind := range Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := newStrategy(b, kind.Name, target, nil)
 				c := newTestFrontier()
 				var deltas [][]byte
 				var spent time.Duration
@@ -317,10 +311,7 @@ func BenchmarkLongCrawl(b *testing.B) {
 					}
 				}
 				c = nil
-				again, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				again := newStrategy(b, kind.Name, target, nil)
 				held := heapOf(func() { s = nil })
 				began := time.Now()
 				for _, delta := range deltas {

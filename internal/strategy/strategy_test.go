@@ -97,10 +97,7 @@ func crawl(t *testing.T, w pages, kind string, params []string, n, generations i
 		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
 	}
 	for g := 1; g <= generations; g++ {
-		s, err := New(kind, topic, params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kind, topic, params)
 		for _, d := range deltas {
 			if err := s.Replay(d); err != nil {
 				t.Fatal(err)
@@ -316,17 +313,11 @@ func TestAimingAgainChangesNothing(t *testing.T) {
 		variants = append(variants, kind.Name)
 	}
 	for _, variant := range variants {
-		once, err := New(kindOf(variant), target(t), paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		once := newStrategy(t, kindOf(variant), target(t), paramsOf(variant))
 		if _, ok := once.(aimed); !ok {
 			continue
 		}
-		twice, err := New(kindOf(variant), target(t), paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		twice := newStrategy(t, kindOf(variant), target(t), paramsOf(variant))
 		w := worded{random(80, 5)}
 		batch := seeds("0", "1", "2")
 		for g := 1; g <= 12; g++ {
@@ -347,4 +338,14 @@ func TestAimingAgainChangesNothing(t *testing.T) {
 			batch = append(batch, slices.DeleteFunc(bred[0], func(a Address) bool { return a.URL == "" })...)
 		}
 	}
+}
+
+// newStrategy returns a new strategy of a kind.
+func newStrategy(tb testing.TB, kind string, topic *topic.Topic, params []string) Strategy {
+	tb.Helper()
+	s, err := New(kind, topic, params)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }

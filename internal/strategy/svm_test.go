@@ -85,25 +85,3 @@ func plainSVM(examples [][]int32, positive []bool, width int, c float64) []float
 	}
 	return w
 }
-
-// Ten thousand examples with forty of four hundred features, half of them learnable:
-// as much as the apprentice ever trains on, unless its parameters are changed.
-func BenchmarkSVM(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var examples [][]int32
-	var positive []bool
-	for range 10_000 {
-		var x []int32
-		sum := 0.0
-		for k := range int32(400) {
-			if rng.IntN(10) == 0 {
-				x = append(x, k)
-				sum += float64(k%20) - 9.5
-			}
-		}
-		examples, positive = append(examples, x), append(positive, sum+30*rng.NormFloat64() > 0)
-	}
-	for b.Loop() {
-		trainSVM(examples, positive, 400, 1, svmAccuracy, rand.New(rand.NewPCG(1, 2)))
-	}
-}
