@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -103,27 +101,6 @@ func TestChooseAgreesWithASimpleImplementation(t *testing.T) {
 	}
 }
 
-// A smaller batch is a prefix of a larger one; and if all hosts differ, sharing has no effect.
-func TestSmallerBatchesArePrefixes(t *testing.T) {
-	for seed := range rounds(500) {
-		rng := rand.New(rand.NewPCG(seed, 8))
-		all, share := randomCandidates(rng), Group(rng.IntN(3))
-		most, _ := chooseWith(all, 50, 0, 0, share, 100)
-		for n := 1; n < len(most); n++ {
-			if fewer, _ := chooseWith(all, n, 0, 0, share, 100); !slices.Equal(fewer, most[:n]) {
-				t.Fatalf("seed %d: %d are %v, but %d %v", seed, n, fewer, len(most), most)
-			}
-		}
-		for i := range all {
-			all[i].host, all[i].niche = uint32(i), uint32(i)
-		}
-		plain, _ := chooseWith(all, 20, 0, 0, NoGroup, 100)
-		if shared, _ := chooseWith(all, 20, 0, 0, share, 100); !slices.Equal(plain, shared) {
-			t.Fatalf("seed %d: shared %v, by priority %v", seed, shared, plain)
-		}
-	}
-}
-
 // Of two hosts with enough addresses, the one with three times the priority gets three
 // quarters of the batch.
 func TestSharesAreProportionalToPriority(t *testing.T) {
@@ -197,65 +174,6 @@ func TestChooserMemoryIsBounded(t *testing.T) {
 			if want := chooseSimply(all, 20, 0, 15, share); !slices.Equal(ids, want) || kept > 600 {
 				t.Errorf("%d hosts, shared by %d: %d kept,\n got %v\nwant %v", hosts, share, kept, ids, want)
 			}
-		}
-	}
-}
-
-// BenchmarkChoose chooses from ten million candidates, nine in ten of them of one host.
-func BenchmarkChoose(b *testing.B) {
-	const size = 10_000_000
-	for _, equal := range []bool{false, true} {
-		all := make([]candidate, size)
-		for i := range all {
-			rng := rand.New(rand.NewPCG(uint64(i), 1))
-			host, priority := uint32(0), 0.9
-			if i%10 == 0 {
-				host, priority = 1+uint32(rng.IntN(50_000)), 0.5
-			}
-			if !equal {
-				priority = rng.Float64()
-			}
-			all[i] = candidate{priority, uint32(i), host, host<<3 | uint32(rng.IntN(8))}
-		}
-		for _, q := range []struct {
-			name              string
-			perHost, perNiche int
-			share             Group
-		}{
-			{"plain", 0, 0, NoGroup}, {"perHost", 10, 0, NoGroup}, {"fair", 0, 0, ByHost},
-			{"both", 10, 5, NoGroup}, {"fairBoth", 10, 5, ByHost},
-		} {
-			b.Run(q.name+"/equal="+strconv.FormatBool(equal), func(b *testing.B) {
-				kept := 0
-				for b.Loop() {
-					_, kept = chooseWith(all, 1000, q.perHost, q.perNiche, q.share, 1024)
-				}
-				b.ReportMetric(float64(kept), "kept")
-			})
-		}
-	}
-}
-
-// BenchmarkNextShared chooses 1,000 addresses of a store, with each policy.
-func BenchmarkNextShared(b *testing.B) {
-	for _, q := range []struct {
-		name string
-		Request
-	}{
-		{"plain", Request{}}, {"perHost", Request{PerHost: 10}}, {"fair", Request{Fair: ByHost}},
-		{"both", Request{PerHost: 10, PerNiche: 5}}, {"fairBoth", Request{Fair: ByHost, PerNiche: 5}},
-	} {
-		for _, n := range sizes {
-			b.Run(q.name+"/"+strconv.Itoa(n), func(b *testing.B) {
-				s := open(b, copyOf(b, bigStore(b, n)), Options{})
-				q.N, q.Now = 1000, noon
-				for b.Loop() {
-					if _, err := s.chooseBatch(q.Request); err != nil {
-						b.Fatal(err)
-					}
-				}
-				closeStore(b, s)
-			})
 		}
 	}
 }
@@ -380,10 +298,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	// Of two damaged frames the first is reported.
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, name)
 	s = open(t, dir, Options{ReadOnly: true})
 	var frames []int
 	if _, err := scan(b[segmentHeader:], func(at int64, f frame) error {
@@ -395,9 +310,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	for _, at := range frames[1:3] {
 		b[segmentHeader+at+frameHeader] ^= 1
 	}
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, b)
 	want := fmt.Sprintf("byte %d: no valid frame", segmentHeader+frames[1])
 	each(func(processors int) {
 		if _, err := s.renderBatch(ids, q); err == nil || !strings.Contains(err.Error(), want) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -534,43 +535,43 @@ func randomRecords(rng *rand.Rand, n int) []string {
 	return lines
 }
 
-func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
-	for seed := range rounds(60) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		records := randomRecords(rng, 60)
-		var want []string
-		for round := range 3 {
-			dir := t.TempDir()
-			s := open(t, dir, Options{segmentSize: 2000})
-			for i, r := range records {
-				add(t, s, r)
-				if rng.IntN(5) == 0 {
-					add(t, s, records[rng.IntN(i+1)])
-				}
-				if rng.IntN(20) == 0 {
-					closeStore(t, s)
-					s = open(t, dir, Options{segmentSize: 2000})
-				}
-			}
-			got := export(t, s, noon)
-			if round == 0 {
-				want = got
-			} else if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("seed %d, round %d:\n%s", seed, round, diff)
-			}
-			closeStore(t, s)
-			rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-		}
-		// Adding the export gives the same state.
-		s := open(t, t.TempDir(), Options{})
-		rng.Shuffle(len(want), func(i, j int) { want[i], want[j] = want[j], want[i] })
-		add(t, s, want...)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, export(t, s, noon)); diff != "" {
-			t.Fatalf("seed %d, exported and added:\n%s", seed, diff)
-		}
-		closeStore(t, s)
+func record(url string) *wire.Record { return &wire.Record{URL: url} }
+
+func commit(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func record(url string) *wire.Record { return &wire.Record{URL: url} }
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func putFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyFiles copies the files of a directory.
+func copyFiles(t testing.TB, to string, from fs.FS) {
+	t.Helper()
+	if err := os.CopyFS(to, from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkSound fails the test if Check finds any damage in a store.
+func checkSound(t testing.TB, dir string) {
+	t.Helper()
+	if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
+		t.Fatalf("check finds %+v, %v", found, err)
+	}
+}
