@@ -52,32 +52,6 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzAgreesWithTree compares the content with that by the tree of golang.org/x/net/html.
-func FuzzAgreesWithTree(f *testing.F) {
-	for _, test := range textTable {
-		f.Add(test.html)
-	}
-	for _, test := range metaTable {
-		f.Add(test.html)
-	}
-	for _, test := range linkTable {
-		f.Add(test.html)
-	}
-	for _, test := range contextTable {
-		f.Add(test.html)
-	}
-	for _, test := range oddTable {
-		f.Add(test.html)
-	}
-	x := NewExtractor()
-	f.Fuzz(func(t *testing.T, page string) {
-		if len(page) > 20_000 {
-			return
-		}
-		agree(t, x, &Document{URL: here, ContentType: "text/html", Charset: "utf-8", Body: []byte(page)})
-	})
-}
-
 // soup holds tags that are hard to combine.
 var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b class=d>|</b>|<i>|</i>|<font size=1>|</font>|<nobr>|</nobr>|`+
 	`<p>|</p>|<p class=e>|<div>|</div>|<div class=f>|<h1>|</h2>|<ul>|<li>|</li>|</ul>|<dl>|<dt>|<dd>|</dl>|<pre>|</pre>|<form>|</form>|`+

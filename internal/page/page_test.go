@@ -409,31 +409,6 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
-func TestExtractorHasNoMemory(t *testing.T) {
-	x := NewExtractor()
-	first := `<html lang=en><title>a</title><base href=/b/><meta name=robots content=noindex><p>a <a href=x>b</a> c`
-	want := x.Extract(Document{URL: here, Body: []byte("<p>z <a href=z>y</a>")})
-	x.Extract(Document{URL: here, Body: []byte(first)})
-	got := x.Extract(Document{URL: here, Body: []byte("<p>z <a href=z>y</a>")})
-	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(wire.Link{})); d != "" {
-		t.Error(d)
-	}
-}
-
-func TestContentIsIndependentOfPage(t *testing.T) {
-	const html = `<html lang=de><title>T &amp; t</title><link rel=canonical href="http://example.org/c"><link rel=alternate hreflang=fr href="http://example.org/fr">` +
-		`<p class=c>one <a href="http://example.org/x?a&amp;b" title=t>two</a><a href="http://example.org/y"><img alt=A></a> three`
-	x := NewExtractor()
-	body := []byte(html)
-	got := x.Extract(Document{URL: here, Body: body})
-	want := NewExtractor().Extract(Document{URL: here, Body: []byte(html)})
-	clear(body)
-	x.Extract(Document{URL: here, Body: []byte(strings.Repeat(`<html lang=zz><a class=q href="http://other/?x&amp;y" hreflang=zz>zz</a><title>Z&lt;`, 10))})
-	if d := cmp.Diff(want, got, cmp.AllowUnexported(wire.Link{})); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestLinksReuseMemory(t *testing.T) {
 	x := NewExtractor()
 	read := func(html string, memory []wire.Link) []wire.Link {

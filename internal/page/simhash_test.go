@@ -29,24 +29,6 @@ func plainSimhash(hashes []uint64) (sum uint64) {
 	return sum
 }
 
-func TestBitCountsMajority(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for n := range 300 {
-		var c bitCounts
-		hashes := make([]uint64, n)
-		for i := range hashes {
-			hashes[i] = rng.Uint64() & rng.Uint64() // ones are rarer, so ties are not
-			if i%3 == 0 {
-				hashes[i] = ^hashes[i]
-			}
-			c.add(hashes[i])
-		}
-		if got, want := c.majority(), plainSimhash(hashes); got != want {
-			t.Fatalf("%d hashes: %016x, want %016x", n, got, want)
-		}
-	}
-}
-
 func TestSimhashOfWords(t *testing.T) {
 	for _, same := range [][2]string{
 		{"Eine, zwei; DREI!", "eine zwei drei"},
