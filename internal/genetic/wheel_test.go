@@ -59,10 +59,10 @@ func TestWheelMatchesArray(t *testing.T) {
 		for range 3 * len(a) {
 			place, x := rng.IntN(len(a)), rng.Float64()
 			if rng.IntN(4) == 0 {
-				x = 0
+				x = []float64{0, -1, math.NaN(), math.Inf(1)}[rng.IntN(4)]
 			}
 			w.Set(place, x)
-			a[place] = x
+			a[place] = weight(x)
 		}
 		checkWheel(t, w, a)
 		for i := range a { // as in drawing without replacement
