@@ -295,6 +295,7 @@ func TestSURT(t *testing.T) {
 		{"http://[2001:db8::1]:81/x", "2001:db8::1:81)/x"},
 		{"http://bücher.example/", "example,xn--bcher-kva)/"},
 		{"http://a.org/x/", "org,a)/x"},
+		{"http://a.org/?%41=1", "org,a)/?a=1"},
 		{"http://a.org//x//y//", "org,a)/x/y"},
 		{"http://a.org/x?", "org,a)/x"},
 		{"http://a.org/?c&B=2&a=2&b=1&a", "org,a)/?a&a=2&b=1&b=2&c"},
