@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -68,4 +69,51 @@ func TestFormsByLanguage(t *testing.T) {
 			t.Errorf("%s: %q in %q is written %q, want %q", tt.language, tt.word, tt.text, got, tt.form)
 		}
 	}
+}
+
+// checkStatistics compares the statistics of one document with the document analyzed at once.
+func checkStatistics(t *testing.T, a *Analyzer, s *Statistics, document string) {
+	t.Helper()
+	want := map[Term]int{}
+	length := 0
+	for _, term := range a.Append(nil, document) {
+		if !term.Silent() {
+			want[term]++
+			length++
+		}
+	}
+	if s.Length() != length || len(s.Terms()) != len(want) {
+		t.Fatalf("%q: %d terms, %d different, want %d, %d", document, s.Length(), len(s.Terms()), length, len(want))
+	}
+	for _, term := range s.Terms() {
+		if s.TF(term) != want[term] || s.DF(term) != 1 {
+			t.Fatalf("%q: %q: tf %d, df %d, want %d, 1", document, a.Name(term), s.TF(term), s.DF(term), want[term])
+		}
+		if form := s.Form(term); form != "" {
+			if again := a.Append(nil, form); len(again) != 1 || again[0] != term {
+				t.Fatalf("%q: the form %q of %q is another term", document, form, a.Name(term))
+			}
+		}
+	}
+}
+
+func FuzzStatistics(f *testing.F) {
+	for _, s := range []string{"", "Networks of networks", "IŞIK ışık İ", "図書館の本 ก็ 가나다", "in\u00ADput\u200D", "12345 a1", "\xff\xc3x", strings.Repeat("x", 70), "ΣΑΣ Ωμέγας"} {
+		for l := range len(Languages()) {
+			f.Add(s, byte(l))
+		}
+	}
+	f.Fuzz(func(t *testing.T, document string, language byte) {
+		codes := Languages()
+		a, err := New(codes[int(language)%len(codes)], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := NewStatistics(a)
+		s.Add(document)
+		checkStatistics(t, a, s, document)
+		s.Reset()
+		s.Add(document)
+		checkStatistics(t, a, s, document)
+	})
 }
