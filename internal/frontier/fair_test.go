@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"spoor/internal/wire"
 )
 
 // chooseSimply chooses a batch one candidate at a time: of those that the limits admit, the
@@ -187,22 +185,28 @@ func TestHugeBatch(t *testing.T) {
 	}
 }
 
+// link appends the ith link of an artificial web of 50,000 hosts, as evolve would write it. 140
+// links are on the same page; the mean length of a URL is 78 bytes.
+func link(b []byte, i int) []byte {
+	rng := rand.New(rand.NewPCG(uint64(i), 3))
+	host := int(float64(50_000) * rng.Float64() * rng.Float64())
+	b = fmt.Appendf(b, `{"v":1,"url":"https://www.host%05d.example/section/%d/articles/%x-%x.html","generation":%d,"depth":%d,`,
+		host, rng.IntN(40), rng.Uint64()>>20, i, i/28_000, 1+i/100_000)
+	page := i / 140
+	b = fmt.Appendf(b, `"via":"https://www.host%05d.example/section/%d/page-%x.html","operator":"link","priority":%.6f,"niche":"www.host%05d.example"}`,
+		page%50_000, page%40, uint64(page)*0x9e3779b97f4a7c15>>20, rng.Float64(), host)
+	return append(b, '\n')
+}
+
 // The batch does not depend on the number of processors.
 func TestChooseOnManyProcessors(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	r := wire.NewReader(&links{stride: 1}, Sections)
-	var rec wire.Record
 	n := 3*chunkSize + 10
 	if testing.Short() {
 		n = chunkSize + 10
 	}
-	for range n {
-		if err := r.Read(&rec); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Add(&rec); err != nil {
-			t.Fatal(err)
-		}
+	for i := range n {
+		add(t, s, string(link(nil, i)))
 	}
 	many := []int{1, 2, 3, 16}
 	if testing.Short() {

@@ -64,6 +64,14 @@ func open(t testing.TB, dir string, o Options) *Store {
 	return s
 }
 
+// emptyStore opens a new store, which is closed when the test ends.
+func emptyStore(t testing.TB, o Options) *Store {
+	t.Helper()
+	s := open(t, t.TempDir(), o)
+	t.Cleanup(func() { closeStore(t, s) })
+	return s
+}
+
 func closeStore(t testing.TB, s *Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -246,8 +254,7 @@ func TestRulesOfOneURL(t *testing.T) {
 }
 
 func TestAllURLsOfARedirectAreVisited(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://c.org/","via":"http://x.org/","priority":3}`,
 		`{"v":1,"url":"http://a.org/","generation":1,"final_url":"http://c.org/","redirects":[{"url":"http://a.org/","status_code":301},{"url":"http://b.org/","status_code":302}],"status_code":200}`)
@@ -302,8 +309,7 @@ func TestGenerationIsRepeatable(t *testing.T) {
 }
 
 func TestLeasesEnd(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/1"}`, `{"v":1,"url":"http://a.org/2"}`, `{"v":1,"url":"http://a.org/3"}`)
 	byClock := Request{N: 2, Generation: -1, Lease: time.Minute}
 	if got := urls(next(t, s, byClock)); got != "a.org/1 a.org/2" {
@@ -341,8 +347,7 @@ func (q Request) at(now time.Time) Request {
 }
 
 func TestHostDelay(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://a.org/1","priority":5}`, `{"v":1,"url":"http://a.org/2","priority":5}`, `{"v":1,"url":"http://b.org/","priority":1}`,
 		`{"v":1,"url":"http://a.org/1","priority":5,"status_code":429,"not_before":"2026-11-20T13:00:00Z"}`)
@@ -361,8 +366,7 @@ func TestHostDelay(t *testing.T) {
 }
 
 func TestHostDelayOfARedirectTarget(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://a.org/1","priority":5}`, `{"v":1,"url":"http://a.org/2","priority":5}`, `{"v":1,"url":"http://b.org/","priority":9}`,
 		`{"v":1,"url":"http://a.org/1","priority":5,"final_url":"http://b.org/1","status_code":429,"not_before":"2026-11-20T13:00:00Z"}`)
@@ -426,8 +430,7 @@ func TestAddressThatRedirectsToHeldHostWaits(t *testing.T) {
 }
 
 func TestBackOffDoubles(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/"}`)
 	now := noon
 	for attempt, wait := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
@@ -446,8 +449,7 @@ func TestBackOffDoubles(t *testing.T) {
 }
 
 func TestAddVerdicts(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	got := add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"HTTP://A.org:80"}`,
 		`{"v":1,"query":"words"}`, `{"v":1,"url":"http://a.org/","status_code":200}`, `{"v":1,"url":"http://a.org/","status_code":200}`)
 	if want := []Verdict{Changed, Known, Known, Query, Changed, Known}; !slices.Equal(got[:2], want[:2]) || !slices.Equal(got[3:], want[3:]) {
@@ -469,8 +471,7 @@ func TestAddVerdicts(t *testing.T) {
 }
 
 func TestLineage(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://seed.org/","operator":"seed"}`,
 		`{"v":1,"url":"http://a.org/","via":"http://seed.org/","operator":"link","generation":1}`,

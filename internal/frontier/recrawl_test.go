@@ -96,8 +96,7 @@ func (p *site) answer(t *testing.T, rec *wire.Record, now time.Time) {
 
 // simulate crawls the pages with Recrawl, once an hour.
 func simulate(t *testing.T, web []*site, days int, each func(s *Store, now time.Time)) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	pages := map[string]*site{}
 	for _, p := range web {
 		pages[p.url] = p
@@ -161,8 +160,7 @@ func TestIntervalsConverge(t *testing.T) {
 }
 
 func TestRecrawlIsOptional(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-20T12:00:00Z"}`, `{"v":1,"url":"http://b.org/","status_code":200}`)
 	years := noon.AddDate(10, 0, 0)
 	if got := next(t, s, Request{N: 9, Generation: 1, Now: years}); got != "" {
@@ -180,8 +178,7 @@ func TestRecrawlIsOptional(t *testing.T) {
 }
 
 func TestKnownOnlyLeavesNewPages(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-20T12:00:00Z"}`, `{"v":1,"url":"http://new.org/","priority":0.9}`)
 	q := Request{N: 9, Generation: 1, Now: noon.AddDate(0, 0, 7), Recrawl: true, KnownOnly: true}
 	if got := urls(next(t, s, q)); got != "a.org/" {
@@ -194,8 +191,6 @@ func TestKnownOnlyLeavesNewPages(t *testing.T) {
 }
 
 func TestRevisitRecord(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
 	due := noon.AddDate(0, 1, 0)
 	for _, test := range []struct{ name, outcome, want string }{
 		{"validators, digest and interval",
@@ -231,8 +226,7 @@ func TestFailedRevisitsKeepAPageVisited(t *testing.T) {
 }
 
 func TestExportOfAFailedRevisit(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://a.org/","generation":1,"retries":3,"timestamp":"2026-11-20T12:00:00Z","status_code":200,"digest":"sha1:A"}`,
 		`{"v":1,"url":"http://a.org/","generation":2,"last_digest":"sha1:A","visits":1,"interval":604800,"timestamp":"2026-11-27T12:00:00Z","error":"timeout"}`)
@@ -259,8 +253,7 @@ func TestExportOfAFailedRevisit(t *testing.T) {
 }
 
 func TestLastModMakesAPageDue(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","generation":1,"timestamp":"2026-11-20T12:00:00Z","status_code":200}`)
 	tomorrow := Request{N: 9, Now: noon.AddDate(0, 0, 1), Recrawl: true}
 	for i, test := range []struct {

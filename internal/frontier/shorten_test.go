@@ -90,8 +90,7 @@ func TestLongOutcomesAreShortened(t *testing.T) {
 }
 
 func TestLongOutcomeEndsItsLease(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/x","priority":1}`)
 	if got := urls(next(t, s, Request{N: 1, Generation: 1})); got != "a.org/x" {
 		t.Fatalf("leased %q", got)
@@ -103,8 +102,7 @@ func TestLongOutcomeEndsItsLease(t *testing.T) {
 }
 
 func TestExportOfALongProposalAndALongOutcome(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	words := strings.Repeat("x", maxAddedLine-200)
 	add(t, s,
 		`{"v":1,"url":"http://a.org/x","generation":2,"mine":"`+words+`"}`,
