@@ -372,15 +372,21 @@ func TestXML(t *testing.T) {
 	}
 }
 
-func TestSelectors(t *testing.T) {
-	var selectors []Selector
-	for _, s := range []string{"z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title", "svg=foreignObject p"} {
+// selectorsOf parses valid selectors.
+func selectorsOf(tb testing.TB, list ...string) (selectors []Selector) {
+	tb.Helper()
+	for _, s := range list {
 		selector, err := ParseSelector(s)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		selectors = append(selectors, selector)
 	}
+	return selectors
+}
+
+func TestSelectors(t *testing.T) {
+	selectors := selectorsOf(t, "z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title", "svg=foreignObject p")
 	c := extract(`<title>T</title><h1> One  <p>two</h1><div class=x><b>b</b><p><b>not</b></div><i>i<i>j</i></i><h2>Three</h2><script>{"k": 1}</script><h2></h2><svg><foreignObject><p>in a drawing</p></foreignObject></svg>`, selectors...)
 	want := []wire.Values{
 		{Name: "a", Values: []string{"b", "ij", "j"}},

@@ -74,8 +74,7 @@ func hostileForScanner(n int) map[string]string {
 	}
 }
 
-// The test would not finish in time if a page took quadratic time. BenchmarkScannerHostile
-// measures the speed for two sizes.
+// The test would not finish in time if a page took quadratic time.
 func TestScannerIsLinear(t *testing.T) {
 	const size = 4 << 20
 	var z scanner
