@@ -11,7 +11,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"spoor/internal/graph"
-	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -334,13 +333,7 @@ func TestAntNetCountsRepeatedLinkOnce(t *testing.T) {
 }
 
 func TestAntNetSearchesForTwoKeywordsEveryFiveGenerations(t *testing.T) {
-	words, err := topic.New("en", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := words.AddQuery("Search Engines computer"); err != nil {
-		t.Fatal(err)
-	}
+	words := topicOf(t, "en", "Search Engines computer")
 	queries := func(generations int, params ...string) (lines []string) {
 		dir := t.TempDir()
 		for g := 1; g <= generations; g++ {

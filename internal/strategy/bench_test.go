@@ -113,13 +113,7 @@ func (w *synthetic) page(a Address, generation int) *wire.Record {
 // topic returns a topic learned from the first pages.
 func (w *synthetic) topic(tb testing.TB) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("en", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery(syntheticQuery); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "en", syntheticQuery)
 	var positive, negative []topic.Page
 	for i := range 400 {
 		rec := w.page(Address{URL: w.url(i)}, 1)

@@ -66,13 +66,7 @@ type pages interface {
 // examples.
 func target(tb testing.TB) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("en", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery("genetic crawler"); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "en", "genetic crawler")
 	example := topic.Page{URL: address("example"), Title: "A genetic crawler", Text: "selection, crossover and mutation of links"}
 	if err := t.Learn([]topic.Page{example}, nil, topic.LearnOptions{Size: topic.TableSize}); err != nil {
 		tb.Fatal(err)
@@ -348,4 +342,17 @@ func newStrategy(tb testing.TB, kind string, topic *topic.Topic, params []string
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// topicOf returns a topic with the words of a query.
+func topicOf(tb testing.TB, language, query string) *topic.Topic {
+	tb.Helper()
+	t, err := topic.New(language, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.AddQuery(query); err != nil {
+		tb.Fatal(err)
+	}
+	return t
 }

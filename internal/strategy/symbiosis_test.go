@@ -53,13 +53,7 @@ func (l library) search(q Address, results int) (found []Address) {
 // sought returns a topic with a query and a table, in a language without stems.
 func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("und", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery(query); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "und", query)
 	t.Table = table
 	return t
 }
