@@ -415,6 +415,20 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
+func TestContentIsIndependentOfPage(t *testing.T) {
+	const html = `<html lang=de><title>T &amp; t</title><link rel=canonical href="http://example.org/c"><link rel=alternate hreflang=fr href="http://example.org/fr">` +
+		`<p class=c>one <a href="http://example.org/x?a&amp;b" title=t>two</a><a href="http://example.org/y"><img alt=A></a> three`
+	x := NewExtractor()
+	body := []byte(html)
+	got := x.Extract(Document{URL: here, Body: body})
+	want := NewExtractor().Extract(Document{URL: here, Body: []byte(html)})
+	clear(body)
+	x.Extract(Document{URL: here, Body: []byte(strings.Repeat(`<html lang=zz><a class=q href="http://other/?x&amp;y" hreflang=zz>zz</a><title>Z&lt;`, 10))})
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(wire.Link{})); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestLinksReuseMemory(t *testing.T) {
 	x := NewExtractor()
 	read := func(html string, memory []wire.Link) []wire.Link {
