@@ -106,21 +106,22 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 	if testing.Short() {
 		webs, generations = 1, 20
 	}
-	for _, test := range [][]string{
-		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
-		{"symbiosis"}, {"symbiosis", "compat=true"}, {"symbiosis", "objective=literal", "population=3"},
-		{"antnet"}, {"antnet", "compat=true", "mutation-every=1"}, {"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"},
-		{"jaccard", "mutation-every=10"}, {"jaccard", "compat=true", "mutation-every=10"},
-		{"tunnel"}, {"tunnel", "compat=true"}, {"tunnel", "count=log1p", "parents=mean", "max-level=0"},
-
-		{"breadthfirst"}, {"depthfirst"}, {"random"}, {"indegree"},
-		{"pagerank", "every=7"}, {"pagerank", "topic=true"}, {"hits", "every=3"}, {"hits", "guard=false"},
-		{"bestfirst"}, {"bestfirst", "anchor=true"}, {"bestn"}, {"bestn", "n=7", "buffer=9"},
-		{"fish"}, {"shark"}, {"qinchen", "mutation=1"}, {"gcrawler"}, {"gcrawler", "population=1", "window=2"},
-		{"infospiders"}, {"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
-		{"apprentice", "every=5", "reservoir=8"}, {"anthelion"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
-		{"tagpath"}, {"linearq"}, {"linearq", "update=synchronous", "epsilon=0.5"}, {"forage"},
-	} {
+	variants := [][]string{
+		{"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"}, {"symbiosis", "compat=true"},
+		{"symbiosis", "objective=literal", "population=3"}, {"antnet", "compat=true", "mutation-every=1"},
+		{"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"}, {"jaccard", "mutation-every=10"},
+		{"jaccard", "compat=true", "mutation-every=10"}, {"tunnel", "compat=true"},
+		{"tunnel", "count=log1p", "parents=mean", "max-level=0"}, {"pagerank", "every=7"}, {"pagerank", "topic=true"},
+		{"hits", "every=3"}, {"hits", "guard=false"}, {"bestfirst", "anchor=true"}, {"bestn", "n=7", "buffer=9"},
+		{"qinchen", "mutation=1"}, {"gcrawler", "population=1", "window=2"},
+		{"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
+		{"apprentice", "every=5", "reservoir=8"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
+		{"linearq", "update=synchronous", "epsilon=0.5"},
+	}
+	for _, kind := range Kinds() {
+		variants = append(variants, []string{kind.Name})
+	}
+	for _, test := range variants {
 		for seed := range webs {
 			w := newRough(120, seed)
 			live := newStrategy(t, test[0], target(t), test[1:])
