@@ -130,6 +130,26 @@ func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 	}
 }
 
+// Arbitrary bytes may be an error, but never a panic.
+func FuzzReplay(f *testing.F) {
+	w, topic := random(60, 8), target(f)
+	for i, kind := range Kinds() {
+		s := newStrategy(f, kind.Name, topic, nil)
+		for _, a := range seeds("0", "1", "2") {
+			s.Visit(w.fetch(a, 1))
+		}
+		s.Breed(20, rand.New(rand.NewPCG(1, 1)))
+		f.Add(uint8(i), s.AppendDelta(nil))
+	}
+	f.Fuzz(func(t *testing.T, number uint8, b []byte) {
+		kinds := Kinds()
+		s := newStrategy(t, kinds[int(number)%len(kinds)].Name, topic, nil)
+		if s.Replay(b) == nil {
+			s.Breed(20, rand.New(rand.NewPCG(1, 1)))
+		}
+	})
+}
+
 func TestAJournalIsNotWrittenThroughALink(t *testing.T) {
 	w, dir, elsewhere := random(300, 5), t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
 	writeFile(t, elsewhere, []byte("mine"))
