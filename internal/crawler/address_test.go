@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"sync/atomic"
@@ -59,11 +58,10 @@ func socksTo(t *testing.T, server string) string {
 func TestAllNamesOfAnAddressShareItsRate(t *testing.T) {
 	const hosts, pages, perSecond = 20, 2, 100
 	var requests atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		fmt.Fprint(w, "<p>page")
-	}))
-	defer server.Close()
+	})
 	var in strings.Builder
 	names := webOf{}
 	for i := range hosts {
@@ -95,8 +93,7 @@ func TestAllNamesOfAnAddressShareItsRate(t *testing.T) {
 
 // While requests wait for their turn, the only slot is free for other hosts, and a signal ends them.
 func TestRequestsThatWaitForTheirTurnHoldNoSlot(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") }))
-	defer server.Close()
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") })
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	o := options(contact, delay(time.Millisecond), workers(1), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
@@ -141,8 +138,7 @@ func TestRequestsThatWaitForTheirTurnHoldNoSlot(t *testing.T) {
 
 // A turn that is too far away costs the host neither a pause nor a hold.
 func TestAHostWhoseTurnIsTooLateIsReturned(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") }))
-	defer server.Close()
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<p>page") })
 	o := options(contact, delay(time.Millisecond), proxyAt(socksTo(t, server.Listener.Addr().String())), func(o *Options) {
 		o.Resolver = webOf{"a.example": "8.8.8.8", "b.example": "8.8.8.8"}
 		o.AddressRate, o.AddressBurst, o.Slowness = 0.01, 3, 0

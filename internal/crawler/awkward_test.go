@@ -88,17 +88,3 @@ func TestAwkwardResponsesAreReadAliveAsArchived(t *testing.T) {
 		t.Errorf("a malformed line in the header of robots.txt: %d %s", r.StatusCode, r.Error)
 	}
 }
-
-func TestAmbiguousResponsesAreErrors(t *testing.T) {
-	url := serveRaw(t, map[string]string{
-		"/lengths": "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 9\r\n\r\nhellohello",
-		"/no-http": "<p>hello</p>\r\n\r\n",
-		"/status":  "HTTP/1.1 okay\r\n\r\n",
-	})
-	recs, _ := fetch(t, url+"/lengths\n"+url+"/no-http\n"+url+"/status\n", loopback)
-	for path, want := range map[string]string{"/lengths": "Content-Length", "/no-http": "HTTP status line", "/status": `invalid status "okay"`} {
-		if r := recs[url+path]; r.Error != "http" || !strings.Contains(r.ErrorDetail, want) || r.Body != "" {
-			t.Errorf("%s: %s %s %q", path, r.Error, r.ErrorDetail, r.Body)
-		}
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,7 +15,7 @@ func BenchmarkLive(b *testing.B) {
 	const number, size, concurrent = 200, 100 << 10, 8
 	page := []byte("<title>page</title>" + strings.Repeat("<p>some words of a page, and <a href=/x>a link</a></p>\n", size/55))
 	packed := pack("gzip", page)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(b, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if strings.HasPrefix(r.URL.Path, "/gzip") {
 			w.Header().Set("Content-Encoding", "gzip")
@@ -24,8 +23,7 @@ func BenchmarkLive(b *testing.B) {
 			return
 		}
 		w.Write(page)
-	}))
-	defer server.Close()
+	})
 	for _, kind := range []string{"plain", "gzip"} {
 		var in strings.Builder
 		for i := range number {

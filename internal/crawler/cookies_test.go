@@ -150,15 +150,3 @@ func TestCookiesOfTheUserAreSentWithThoseOfTheChain(t *testing.T) {
 		t.Error("the cookie of the user is archived")
 	}
 }
-
-// TestCookiesOpenNoWayToPrivateAddresses checks that each redirect of a chain with cookies is
-// checked.
-func TestCookiesOpenNoWayToPrivateAddresses(t *testing.T) {
-	url := serveRaw(t, map[string]string{
-		"/": "HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n",
-	})
-	recs, _ := fetch(t, url+"/\n", loopback, func(o *Options) { o.AllowPrivate = false })
-	if r := recs[url+"/"]; r.Error != "blocked_address" {
-		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)
-	}
-}

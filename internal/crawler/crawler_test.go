@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +22,7 @@ import (
 )
 
 func TestOutcomesOfResponses(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	page := "<p>näive</p>"
 	type want struct {
 		status        int
@@ -182,8 +180,7 @@ func TestOutcomesOfResponses(t *testing.T) {
 }
 
 func TestTimeout(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	dir := t.TempDir()
 	recs, _ := fetch(t, s.URL+"/stall\n"+s.URL+"/slow\n", loopback, func(o *Options) { o.Timeout = time.Second }, warcTo(filepath.Join(dir, "w")))
 	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || !strings.Contains(r.ErrorDetail, "-timeout (1s)") {
@@ -202,8 +199,7 @@ func TestTimeout(t *testing.T) {
 }
 
 func TestDecompressionBomb(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	for _, coding := range []string{"br", "zstd"} { // gzip does not compress as well
 		recs, _ := fetch(t, s.URL+"/bomb/"+coding, loopback, maxBody(100<<20))
 		if r := recs[s.URL+"/bomb/"+coding]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
@@ -213,8 +209,7 @@ func TestDecompressionBomb(t *testing.T) {
 }
 
 func TestPrivateAddressesAreRefused(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	recs, o, err := fetchAll(t, s.URL+"/page\n"+strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/page\n", delay(0))
 	if err != nil || !o.NoneAllowed() || o.PrivateRefused != 2 {
 		t.Errorf("%+v, %v", o.Stats, err)
@@ -230,8 +225,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	date := time.Now().Add(2 * time.Hour).UTC()
 	a, b, c := s.URL+"/status/429?retry=3600", s.URL+"/status/503?retry="+strings.ReplaceAll(date.Format(http.TimeFormat), " ", "+"), s.URL+"/status/429"
 	recs, _ := fetch(t, a+"\n"+b+"\n"+c+"\n", loopback)
@@ -252,7 +246,7 @@ func TestRetryAfter(t *testing.T) {
 
 // The frontier leaves the host of final_url alone.
 func TestNotBeforeIsThatOfTheRedirectTarget(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 			http.NotFound(w, r)
@@ -264,16 +258,8 @@ func TestNotBeforeIsThatOfTheRedirectTarget(t *testing.T) {
 		case "/half":
 			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\nhalf")
 		}
-	}))
-	defer server.Close()
-	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-		} else {
-			http.Redirect(w, r, server.URL+r.URL.Path, http.StatusFound)
-		}
-	}))
-	defer away.Close()
+	})
+	away := redirecting(t, server.URL)
 	for path, want := range map[string]time.Duration{"/429": time.Hour, "/none": polite.FirstBackoff, "/half": polite.FirstBackoff, "/robots.txt": 0} {
 		for _, from := range []string{server.URL, away.URL} {
 			recs, _ := fetch(t, from+path+"\n", allowPrivate, delay(time.Millisecond))
@@ -290,10 +276,8 @@ func TestNotBeforeIsThatOfTheRedirectTarget(t *testing.T) {
 }
 
 func TestAddressesOfFailedHostAreReturned(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
-	other := newFaultySite()
-	defer other.CloseClientConnections()
+	s := newFaultySite(t)
+	other := newFaultySite(t)
 	in := s.URL + "/status/503\n" + s.URL + "/page\n" + other.URL + "/page\n" + other.URL + "/x\n"
 	recs, o := fetch(t, in, allowPrivate, delay(time.Millisecond))
 	r := recs[s.URL+"/status/503"]
@@ -319,7 +303,7 @@ func TestAddressesOfFailedHostAreReturned(t *testing.T) {
 
 func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 	for status, retry := range map[int]time.Duration{500: 0, 502: 0, 429: 0, 503: 3 * time.Hour} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/robots.txt" {
 				t.Errorf("requested %s", r.URL)
 			}
@@ -327,17 +311,9 @@ func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 				w.Header().Set("Retry-After", fmt.Sprint(retry.Seconds()))
 			}
 			w.WriteHeader(status)
-		}))
-		defer server.Close()
-		away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/robots.txt" {
-				http.NotFound(w, r)
-			} else {
-				http.Redirect(w, r, server.URL+"/page", http.StatusFound)
-			}
-		}))
-		defer away.Close()
-		recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n"+away.URL+"/gone\n", allowPrivate, delay(time.Millisecond))
+		})
+		away := redirecting(t, server.URL)
+		recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n"+away.URL+"/page\n", allowPrivate, delay(time.Millisecond))
 		for _, path := range []string{"/page", "/other"} {
 			r := recs[server.URL+path]
 			until, err := time.Parse(time.RFC3339, r.NotBefore)
@@ -350,7 +326,7 @@ func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 			}
 		}
 		// After a redirect the outcome is the same, with the not_before of the other host.
-		if r := recs[away.URL+"/gone"]; r.Error != "budget" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
+		if r := recs[away.URL+"/page"]; r.Error != "budget" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
 			t.Errorf("%d: after a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
 		}
 	}
@@ -359,7 +335,7 @@ func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 func TestRedirectToHeldHostIsReturnedLikeItsAddress(t *testing.T) {
 	var mu sync.Mutex
 	asked := 0
-	held := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	held := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
 			return
@@ -368,20 +344,12 @@ func TestRedirectToHeldHostIsReturnedLikeItsAddress(t *testing.T) {
 		asked++
 		mu.Unlock()
 		w.WriteHeader(http.StatusServiceUnavailable)
-	}))
-	defer held.Close()
-	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-		} else {
-			http.Redirect(w, r, held.URL+"/page", http.StatusFound)
-		}
-	}))
-	defer away.Close()
+	})
+	away := redirecting(t, held.URL)
 	state := t.TempDir()
 	fetch(t, held.URL+"/first\n", allowPrivate, delay(time.Millisecond), stateIn(state))
-	recs, _ := fetch(t, held.URL+"/page\n"+away.URL+"/gone\n", allowPrivate, delay(time.Millisecond), stateIn(state))
-	direct, redirected := recs[held.URL+"/page"], recs[away.URL+"/gone"]
+	recs, _ := fetch(t, held.URL+"/page\n"+away.URL+"/page\n", allowPrivate, delay(time.Millisecond), stateIn(state))
+	direct, redirected := recs[held.URL+"/page"], recs[away.URL+"/page"]
 	if direct.Error != "budget" || direct.NotBefore == "" || asked != 1 {
 		t.Fatalf("the address itself: %s, not before %q, after %d requests", direct.Error, direct.NotBefore, asked)
 	}
@@ -391,10 +359,9 @@ func TestRedirectToHeldHostIsReturnedLikeItsAddress(t *testing.T) {
 }
 
 func TestNetworkErrorOfRobotsTxt(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		raw(w, "")
-	}))
-	defer server.Close()
+	})
 	recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n", allowPrivate, delay(time.Millisecond))
 	count := map[string]int{}
 	for _, r := range recs {
@@ -411,7 +378,7 @@ func TestNetworkErrorOfRobotsTxt(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	most, now := 0, 0
 	var mu = make(chan struct{}, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu <- struct{}{}
 		now++
 		most = max(most, now)
@@ -420,8 +387,7 @@ func TestConcurrency(t *testing.T) {
 		mu <- struct{}{}
 		now--
 		<-mu
-	}))
-	defer server.Close()
+	})
 	var in strings.Builder
 	for i := range 50 {
 		fmt.Fprintf(&in, "%s/%d\n", server.URL, i)
@@ -438,8 +404,7 @@ func TestConcurrency(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	recs, _ := fetch(t, s.URL+"/page\n"+s.URL+"/stall\n"+s.URL+"/slow\n", loopback, func(o *Options) { o.Deadline = 300 * time.Millisecond })
 	for path, want := range map[string]string{"/page": "", "/stall": "budget", "/slow": "budget"} {
 		if r := recs[s.URL+path]; r.Error != want || (r.StatusCode == 200) != (want == "") {
@@ -449,8 +414,7 @@ func TestDeadline(t *testing.T) {
 }
 
 func TestUnknownFieldsAreKeptAndOldOutcomesDropped(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	in := `{"url":"` + s.URL + `/page","mine":[1,2],"depth":3,"title":"old","score":0.5,"error":"dns","body":"old"}` + "\n" +
 		`{"query":"words","cost":1}` + "\n" + "{oops\n"
 	var out bytes.Buffer
@@ -475,8 +439,7 @@ func TestUnknownFieldsAreKeptAndOldOutcomesDropped(t *testing.T) {
 
 func TestIdenticalPayloadsAreStoredOnce(t *testing.T) {
 	body := strings.Repeat("<p>the same</p>", 200)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }))
-	defer server.Close()
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) })
 	dir := t.TempDir()
 	in := server.URL + "/a\n" + server.URL + "/b\n"
 	live, _ := fetch(t, in, loopback, workers(2), warcTo(filepath.Join(dir, "w")))
@@ -532,9 +495,7 @@ func TestDamagedArchive(t *testing.T) {
 	}
 	recs = recs[:61]
 	name := filepath.Join(t.TempDir(), "hurt.warc.gz")
-	if err := os.WriteFile(name, hurt, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, hurt)
 	left, faults := allOf(t, name)
 	if len(left) < 59 || len(left) > 61 || faults == 0 {
 		t.Errorf("%d records of %d, %d faults", len(left), len(recs), faults)
@@ -557,30 +518,8 @@ func TestDamagedArchive(t *testing.T) {
 	}
 }
 
-func TestSeveralWARCFiles(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
-	dir := t.TempDir()
-	var in strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&in, "%s/page/%d\n", s.URL, i)
-	}
-	fetch(t, in.String(), loopback, warcTo(filepath.Join(dir, "w")), func(o *Options) { o.WARC.MaxSize = 2 << 10 })
-	files, err := archive.Files([]string{dir})
-	if err != nil || len(files) < 3 {
-		t.Errorf("%d files, %v", len(files), err)
-	}
-	again, _ := replay(t, in.String(), dir)
-	for u, r := range again {
-		if r.StatusCode != 200 {
-			t.Errorf("%s: %+v", u, r)
-		}
-	}
-}
-
 func TestTruncatedWARCFileIsReported(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	dir := t.TempDir()
 	session := func(page int) (log string) {
 		_, o := fetch(t, fmt.Sprintf("%s/page/%d\n", s.URL, page), loopback, warcTo(filepath.Join(dir, "w")))
@@ -613,9 +552,7 @@ func TestCaptureWithoutDate(t *testing.T) {
 	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 	name := filepath.Join(t.TempDir(), "x.warc")
-	if err := os.WriteFile(name, []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, []byte(record))
 	found, _ := replay(t, "http://a.test/\n", name)
 	all, _ := allOf(t, name)
 	for _, r := range append(all, found["http://a.test/"]) {

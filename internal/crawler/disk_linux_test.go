@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skipf("no small disk can be made here: %v", err)
 	}
 	defer syscall.Unmount(dir, syscall.MNT_DETACH)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		// Random enough that it does not compress.
 		x := uint32(len(r.URL.Path)*7919 + int(r.URL.Path[len(r.URL.Path)-1]))
@@ -31,8 +30,7 @@ func TestFullDisk(t *testing.T) {
 			b[i] = byte(x)
 		}
 		w.Write(b)
-	}))
-	defer server.Close()
+	})
 	var in strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&in, "%s/%s%d\n", server.URL, strings.Repeat("x", i), i)

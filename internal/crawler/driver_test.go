@@ -10,6 +10,8 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -219,4 +221,29 @@ func shared(t testing.TB, name ...string) string {
 		t.Skipf("no link to the shared test data can be made: %v", err)
 	}
 	return link
+}
+
+func putFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// serve starts a server on loopback that ends with the test.
+func serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// redirecting starts a server that redirects every page to the same path at another server.
+func redirecting(t testing.TB, to string) *httptest.Server {
+	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+		} else {
+			http.Redirect(w, r, to+r.URL.Path, http.StatusFound)
+		}
+	})
 }

@@ -3,7 +3,6 @@ package crawler
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,7 +40,7 @@ func TestForbidsArchiving(t *testing.T) {
 }
 
 func TestNoArchive(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 			w.Header().Set("X-Robots-Tag", "noarchive")
@@ -55,8 +54,7 @@ func TestNoArchive(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<p>/page itself")
 		}
-	}))
-	defer server.Close()
+	})
 	in := fmt.Sprintf("%s/header\n%[1]s/meta\n%[1]s/page\n", server.URL)
 	for _, c := range []struct {
 		options []option
@@ -95,17 +93,6 @@ func TestNoArchive(t *testing.T) {
 			if rec.Body == "" || rec.Digest == "" {
 				t.Errorf("%v: %s has no body or no digest", c.options, rec.URL)
 			}
-		}
-	}
-}
-
-func BenchmarkNoArchive(b *testing.B) {
-	page := []byte(strings.Repeat("<p class=x>words and <a href=/more>more</a> words\n", 2000))
-	b.SetBytes(maxMeta)
-	b.ReportAllocs()
-	for b.Loop() {
-		if forbidsArchiving("spoor", nil, "text/html", page) != "" {
-			b.Fatal("it says so?")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -56,12 +55,11 @@ func TestHeadersAreBounded(t *testing.T) {
 	if want[0].Name != "x-0" || len(want) != maxNames || want[maxNames-1].Name != "x-999" {
 		t.Errorf("%d fields, %s to %s", len(want), want[0].Name, want[len(want)-1].Name)
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Set-Cookie", strings.Repeat("x", 100<<10))
 		w.Header().Set("Location", "/"+strings.Repeat("x", 100<<10))
-	}))
-	defer server.Close()
+	})
 	recs, _ := fetch(t, server.URL+"/page", loopback)
 	if r := recs[server.URL+"/page"]; r.Error != "" || r.StatusCode != 200 || !strings.HasPrefix(r.ErrorDetail, "2 of 5 headers left out") {
 		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)

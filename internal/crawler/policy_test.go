@@ -3,7 +3,6 @@ package crawler
 import (
 	"fmt"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,8 +37,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestBlockedPortsAreNotRequested(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	s.robots = "User-agent: *\nDisallow:\nSitemap: http://127.0.0.1:6667/sitemap.xml\n"
 	direct, redirected := "http://127.0.0.1:25/", s.URL+"/goto?to=http://127.0.0.1:22/x"
 	robots := "https://127.0.0.1:10080/robots.txt"
@@ -66,8 +64,7 @@ func TestBlockedPortsAreNotRequested(t *testing.T) {
 }
 
 func TestRobotsTxtOnBlockedPortIsNotRequested(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	s.robotsTo = "http://127.0.0.1:25/robots.txt"
 	recs, _ := fetch(t, s.URL+"/page\n", loopback)
 	if r := recs[s.URL+"/page"]; r.Error != "blocked_address" || !strings.Contains(r.ErrorDetail, "port 25") || len(s.requests()) > 0 {
@@ -76,8 +73,7 @@ func TestRobotsTxtOnBlockedPortIsNotRequested(t *testing.T) {
 }
 
 func TestProxyIsNotAskedForPrivateAddresses(t *testing.T) {
-	s := newFaultySite() // which a proxy for http requests could be
-	defer s.CloseClientConnections()
+	s := newFaultySite(t) // which a proxy for http requests could be
 	var in strings.Builder
 	for _, host := range []string{
 		"127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "0177.0.0.1", "127.0.0.1.", "10.1", "0xa9fea9fe", "192.168.257", "0",
@@ -111,8 +107,7 @@ func TestProxyIsNotAskedForPrivateAddresses(t *testing.T) {
 }
 
 func TestInvalidStatusesAreHTTPErrorsLiveAndReplayed(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	dir := t.TempDir()
 	recs, _ := fetch(t, s.URL+"/badstatus\n"+s.URL+"/page\n", loopback, warcTo(filepath.Join(dir, "w")))
 	live := recs[s.URL+"/badstatus"]
@@ -127,9 +122,7 @@ func TestInvalidStatusesAreHTTPErrorsLiveAndReplayed(t *testing.T) {
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a.test/\r\n"+
 		"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 	path := filepath.Join(dir, "old.warc")
-	if err := os.WriteFile(path, []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, path, []byte(record))
 	replayed, _ := replay(t, "http://a.test/\n", path)
 	o := options()
 	o.Archives, o.MIME = []string{path}, nil

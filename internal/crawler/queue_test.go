@@ -13,8 +13,7 @@ import (
 
 // An address with not_before is requested at that time, and does not delay others.
 func TestNotBeforeDelaysAddress(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	begun := time.Now()
 	soon := begun.Add(2 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
 	later := begun.Add(time.Hour).UTC().Format(time.RFC3339)
@@ -38,8 +37,7 @@ func TestNotBeforeDelaysAddress(t *testing.T) {
 
 // An address that is due is requested before one that was read earlier and is not due.
 func TestDueAddressOvertakes(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	in, feed := io.Pipe()
 	go func() {
 		soon := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)

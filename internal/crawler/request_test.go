@@ -93,7 +93,7 @@ func TestInvalidCertificate(t *testing.T) {
 func TestConditionalRequests(t *testing.T) {
 	var mu sync.Mutex
 	conditions := map[string][]string{} // by path and query, in any order
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		uri := r.URL.RequestURI()
 		conditions[uri] = append(conditions[uri], r.Header.Get("If-None-Match")+"|"+r.Header.Get("If-Modified-Since"))
@@ -113,8 +113,7 @@ func TestConditionalRequests(t *testing.T) {
 			w.Header().Set("ETag", `"one"`)
 			http.ServeContent(w, r, "", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), strings.NewReader(strings.Repeat("<p>words", 500)))
 		}
-	}))
-	defer server.Close()
+	})
 	dir := t.TempDir()
 	first, _ := fetch(t, server.URL+"/page\n", loopback, warcTo(filepath.Join(dir, "w")))
 	var in strings.Builder
@@ -160,8 +159,7 @@ func TestConditionalRequests(t *testing.T) {
 }
 
 func TestRedirectLoop(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	recs, _ := fetch(t, s.URL+"/loop\n"+s.URL+"/redirect/xxxxxxxxxxxx\n"+s.URL+"/goto?to=/loop\n", loopback)
 	for path, want := range map[string]string{
 		"/loop":                  fmt.Sprintf("a loop: %[1]s/loop → %[1]s/pool → %[1]s/loop", s.URL),
@@ -179,30 +177,10 @@ func TestRedirectLoop(t *testing.T) {
 	}
 }
 
-func TestServerErrorHoldsHost(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
-	in := s.URL + "/status/500\n" + s.URL + "/page\n"
-	recs, _ := fetch(t, in, allowPrivate, delay(time.Millisecond))
-	r := recs[s.URL+"/status/500"]
-	until, err := time.Parse(time.RFC3339, r.NotBefore)
-	if d := time.Until(until); err != nil || d < 50*time.Second || d > 70*time.Second {
-		t.Errorf("held until %q", r.NotBefore)
-	}
-	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore {
-		t.Errorf("the next address: %+v", b)
-	}
-	recs, _ = fetch(t, in, loopback)
-	if recs[s.URL+"/status/500"].NotBefore != "" || recs[s.URL+"/page"].StatusCode != 200 {
-		t.Error("held although Delay is 0")
-	}
-}
-
 func TestRates(t *testing.T) {
 	var in strings.Builder
 	for range 3 {
-		s := newFaultySite()
-		defer s.CloseClientConnections()
+		s := newFaultySite(t)
 		fmt.Fprintf(&in, "%[1]s/a\n%[1]s/b\n", s.URL)
 	}
 	for name, rate := range map[string]option{
@@ -238,8 +216,7 @@ func (n webOf) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, err
 }
 
 func TestNamesOfPrivateAddressesAreRefused(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
 	for _, name := range []string{"rebound.example.com", "metadata.example.com", "inside.example.com", "mapped.example.com"} {
 		recs, _ := fetch(t, "http://"+name+port+"/page\nmailto:nobody@example.org\n", contact, func(o *Options) {
@@ -255,11 +232,10 @@ func TestNamesOfPrivateAddressesAreRefused(t *testing.T) {
 }
 
 func TestProxy(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	var mu sync.Mutex
 	var asked []string
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		asked = append(asked, r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
 		mu.Unlock()
@@ -272,8 +248,7 @@ func TestProxy(t *testing.T) {
 		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
 		w.WriteHeader(resp.StatusCode)
 		io.Copy(w, resp.Body)
-	}))
-	defer proxy.Close()
+	})
 	dir := t.TempDir()
 	in := "http://www.example.com/page\nhttp://127.0.0.1:2/page\nhttp://10.0.0.1/page\n"
 	recs, _ := fetch(t, in, contact, delay(time.Millisecond), warcTo(filepath.Join(dir, "w")),
@@ -299,16 +274,12 @@ func TestProxy(t *testing.T) {
 
 func TestTheURLOfAProxyMayBeInAFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "proxy.txt")
-	if err := os.WriteFile(name, []byte("http://me:secret@proxy.test:8080\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, []byte("http://me:secret@proxy.test:8080\n"))
 	u, err := ParseProxy(name)
 	if err != nil || u.String() != "http://me:secret@proxy.test:8080" {
 		t.Errorf("got %v, %v", u, err)
 	}
-	if err := os.WriteFile(name, []byte("me:secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, []byte("me:secret"))
 	if _, err := ParseProxy(name); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got error %v", err)
 	}
@@ -317,10 +288,9 @@ func TestTheURLOfAProxyMayBeInAFile(t *testing.T) {
 func TestUnusableProxyEndsTheRun(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	locked := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusProxyAuthRequired)
-	}))
-	defer locked.Close()
+	})
 	mute, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -356,10 +326,9 @@ func TestUnusableProxyEndsTheRun(t *testing.T) {
 }
 
 func TestHostBehindProxyIsNotBlamed(t *testing.T) {
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-	}))
-	defer proxy.Close()
+	})
 	dir := t.TempDir()
 	in := "https://a.example.com/1\nhttps://a.example.com/2\n"
 	recs, _ := fetch(t, in, contact, delay(time.Millisecond), stateIn(dir), proxyAt(proxy.URL))
@@ -374,8 +343,7 @@ func TestHostBehindProxyIsNotBlamed(t *testing.T) {
 }
 
 func TestArchivesAnswerBeforeTheWeb(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	old, dir := t.TempDir(), t.TempDir()
 	fetch(t, s.URL+"/page\n"+s.URL+"/redirect/x\n", loopback, warcTo(filepath.Join(old, "w")))
 	// The other archive holds redirects, but not their targets.
@@ -431,8 +399,7 @@ func TestArchivesAnswerBeforeTheWeb(t *testing.T) {
 
 func TestDedupAndCompression(t *testing.T) {
 	page := strings.Repeat("<p>some words</p>\n", 200)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path+page) }))
-	defer server.Close()
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path+page) })
 	old, dir := t.TempDir(), t.TempDir()
 	in := server.URL + "/a\n"
 	fetch(t, in, loopback, warcTo(filepath.Join(old, "w")))
@@ -449,19 +416,11 @@ func TestDedupAndCompression(t *testing.T) {
 	if r := recs[server.URL+"/a"]; !strings.HasSuffix(r.WARCFilename, ".warc.zst") || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%s %s", r.WARCFilename, r.Digest)
 	}
-	lengths := map[string]int64{}
-	for name, level := range map[string]archive.WriterOptions{
-		"stored": {Level: archive.Stored}, "1": {Level: 1}, "9": {Level: 9}, "zstd 1": {Level: 1, Zstd: true}, "zstd 7": {Level: 7, Zstd: true},
-	} {
-		level.Prefix = filepath.Join(dir, "level "+name)
-		recs, _ = fetch(t, in, loopback, func(o *Options) { o.WARC = level })
-		r := recs[server.URL+"/a"]
-		if lengths[name] = r.WARCLength; r.WARCLength == 0 {
-			t.Errorf("level %s: %s %s", name, r.Error, r.ErrorDetail)
-		}
-	}
-	if plain := int64(len(page)); !(lengths["stored"] > plain && plain > lengths["1"] && lengths["1"] > lengths["9"] && plain > lengths["zstd 1"]) {
-		t.Errorf("%d bytes of text in records of %v", plain, lengths)
+	recs, _ = fetch(t, in, loopback, func(o *Options) {
+		o.WARC = archive.WriterOptions{Level: archive.Stored, Prefix: filepath.Join(dir, "s")}
+	})
+	if r := recs[server.URL+"/a"]; r.WARCLength < int64(len(page)) {
+		t.Errorf("%d bytes of text are stored in %d", len(page), r.WARCLength)
 	}
 }
 
@@ -470,13 +429,12 @@ func TestRecordTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some memory")
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/nul" {
 			w.Write(make([]byte, 12<<20)) // six times as long in JSON
 		}
-	}))
-	defer server.Close()
+	})
 	recs, _ := fetch(t, server.URL+"/nul\n"+server.URL+"/\n", loopback, maxBody(20<<20))
 	if r := recs[server.URL+"/nul"]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
 		t.Errorf("%d %s, %d bytes", r.StatusCode, r.Error, len(r.Body))
@@ -487,8 +445,7 @@ func TestRecordTooLong(t *testing.T) {
 }
 
 func TestTimeoutErrorsNameTheFlag(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	recs, _ := fetch(t, s.URL+"/stall\n", loopback, func(o *Options) { o.HeaderTimeout = 100 * time.Millisecond })
 	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || r.ErrorDetail != "the header took longer than -header-timeout (100ms)" {
 		t.Errorf("%s %q", r.Error, r.ErrorDetail)
@@ -508,7 +465,7 @@ func (stuck) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error)
 }
 
 func TestFieldNamesWithTrailingSpace(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/a":
 			raw(w, "HTTP/1.1 302 Found\r\nlocation : /b\r\nContent-Length: 0\r\n\r\n")
@@ -521,8 +478,7 @@ func TestFieldNamesWithTrailingSpace(t *testing.T) {
 		default:
 			raw(w, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 		}
-	}))
-	defer server.Close()
+	})
 	dir, in := t.TempDir(), server.URL+"/a\n"
 	live, _ := fetch(t, in, loopback, warcTo(filepath.Join(dir, "w")))
 	again, _ := replay(t, in, dir)

@@ -15,7 +15,7 @@ import (
 
 func TestResources(t *testing.T) {
 	var got http.Header
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
 		switch r.URL.Path {
 		case "/moved":
@@ -26,8 +26,7 @@ func TestResources(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Write([]byte(`{"a":1}`))
 		}
-	}))
-	defer site.Close()
+	})
 	prefix := filepath.Join(t.TempDir(), "x")
 	c, err := Open(t.Context(), options(loopback, maxBody(1000), warcTo(prefix)))
 	if err != nil {

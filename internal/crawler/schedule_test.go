@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -52,13 +51,12 @@ func TestWaitingRecordsHaveNoBodies(t *testing.T) {
 	read := make(chan struct{})
 	var once sync.Once
 	var before, after uint64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		once.Do(func() { // all pages wait for robots.txt
 			<-read
 			after = heap()
 		})
-	}))
-	defer server.Close()
+	})
 	body := strings.Repeat("old ", size/4)
 	in := &lines{n: number, done: func() { close(read) }, line: func(i int) string {
 		return fmt.Sprintf(`{"url":"%s/%d","mine":%d,"status_code":200,"body":"%s","text":"%[4]s"}`+"\n", server.URL, i, i, body)

@@ -22,7 +22,7 @@ func within(t *testing.T, rules ...string) option {
 
 // outside returns a site whose requests are errors.
 func outside(t *testing.T) *faultySite {
-	site := newFaultySite()
+	site := newFaultySite(t)
 	t.Cleanup(func() {
 		site.Close()
 		if len(site.paths) > 0 {
@@ -37,7 +37,7 @@ func host(site *faultySite) string { return strings.TrimPrefix(site.URL, "http:/
 // TestNothingOutOfScopeIsRequested lets addresses, redirects, robots.txt and sitemaps lead to
 // another site, whose log stays empty.
 func TestNothingOutOfScopeIsRequested(t *testing.T) {
-	in, out := newFaultySite(), outside(t)
+	in, out := newFaultySite(t), outside(t)
 	defer in.Close()
 	in.robots = "User-agent: *\nDisallow:\nSitemap: " + out.URL + "/sitemap.xml\nSitemap: " + in.URL + "/own.xml\n"
 	other := in.URL + "/goto?to=" + out.URL + "/page"
@@ -75,7 +75,7 @@ func TestNothingOutOfScopeIsRequested(t *testing.T) {
 
 // TestRobotsRedirectOutOfScope: rules that may not be requested forbid everything.
 func TestRobotsRedirectOutOfScope(t *testing.T) {
-	in, out := newFaultySite(), outside(t)
+	in, out := newFaultySite(t), outside(t)
 	defer in.Close()
 	in.robotsTo = out.URL + "/robots.txt"
 	recs, _ := fetch(t, in.URL+"/page", loopback, within(t, "same-host "+host(in)))
@@ -90,7 +90,7 @@ func TestRobotsRedirectOutOfScope(t *testing.T) {
 // TestSeedsNeedNoIncludeRule fetches a seed, where it redirects to, and the sitemaps of its host,
 // while links need a rule.
 func TestSeedsNeedNoIncludeRule(t *testing.T) {
-	in, out := newFaultySite(), outside(t)
+	in, out := newFaultySite(t), outside(t)
 	defer in.Close()
 	seed, link, away := in.URL+"/goto?to=/page", in.URL+"/goto?to=/page&link", in.URL+"/goto?to="+strings.Replace(out.URL, "127.0.0.1", "localhost", 1)+"/page"
 	recs, _ := fetch(t, fmt.Sprintf(`{"v":1,"url":%q,"operator":"seed"}

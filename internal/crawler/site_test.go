@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/andybalholm/brotli"
@@ -29,10 +30,12 @@ type faultySite struct {
 	robotsTo string // where robots.txt redirects to, if not empty
 }
 
-func newFaultySite() *faultySite {
+// newFaultySite returns a site that is closed when the test ends.
+func newFaultySite(t testing.TB) *faultySite {
 	s := &faultySite{asked: make(chan struct{}, 1000), robots: "User-agent: *\nDisallow: /private/\nDisallow: /to-private\n"}
 	bombs() // not during a request
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(s.CloseClientConnections)
 	return s
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -509,7 +508,7 @@ func TestSitemapLongerThanMaxBody(t *testing.T) {
 		t.Skip("it takes long")
 	}
 	const n = 6_000 // of 2 KiB each
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 			http.NotFound(w, r)
@@ -527,8 +526,7 @@ func TestSitemapLongerThanMaxBody(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, strings.Repeat("<p>page", 100_000))
 		}
-	}))
-	defer server.Close()
+	})
 	for _, limit := range []int64{archive.DefaultBody, 64 << 10} {
 		prefix := filepath.Join(t.TempDir(), "x")
 		recs, o, err := fetchAll(t, server.URL+"/\n", loopback, withSitemaps, warcTo(prefix), maxBody(limit))
@@ -551,7 +549,7 @@ func TestSitemapLongerThanMaxBody(t *testing.T) {
 
 func TestSitemapsOfLiveSite(t *testing.T) {
 	asked := make(chan string, 100)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.URL.Path
 		host := "http://" + r.Host
 		switch r.URL.Path {
@@ -571,8 +569,7 @@ func TestSitemapsOfLiveSite(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<p>a page")
 		}
-	}))
-	defer server.Close()
+	})
 	paths := func() (all []string) {
 		for len(asked) > 0 {
 			all = append(all, <-asked)

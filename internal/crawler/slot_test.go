@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -35,13 +34,12 @@ func TestWaitingHostsHoldNoSlot(t *testing.T) {
 	defer cancel()
 	var met sync.WaitGroup
 	met.Add(hosts)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			defer met.Done()
 		}
 		fmt.Fprint(w, strings.Repeat("#", 64<<10))
-	}))
-	defer server.Close()
+	})
 	at, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +70,7 @@ func TestWrittenPagesAreFreed(t *testing.T) {
 	}
 	page := strings.Repeat("<p>page</p>\n", size/12)
 	var asked, first, most atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
@@ -84,8 +82,7 @@ func TestWrittenPagesAreFreed(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, page)
-	}))
-	defer server.Close()
+	})
 	var in strings.Builder
 	for i := range pages {
 		fmt.Fprintf(&in, "%s/%d\n", server.URL, i)

@@ -24,7 +24,7 @@ func TestStateContinuesPoliteness(t *testing.T) {
 	var mu sync.Mutex
 	var began, ended []time.Time
 	var paths []string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		began, paths = append(began, time.Now()), append(paths, r.URL.Path)
@@ -34,8 +34,7 @@ func TestStateContinuesPoliteness(t *testing.T) {
 			io.WriteString(w, "<p>page")
 		}
 		ended = append(ended, time.Now())
-	}))
-	defer server.Close()
+	})
 	dir := t.TempDir()
 	for n := range 3 {
 		in := fmt.Sprintf("%s/%d\n%[1]s/no\n", server.URL, n)
@@ -154,9 +153,7 @@ func TestSharedRobotsTxt(t *testing.T) {
 
 func TestRobotsDirCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, file, nil)
 	o := options(robotsIn(filepath.Join(file, "cache")))
 	w := &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{}}
 	if err := w.loadState(time.Now(), false); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
@@ -165,8 +162,7 @@ func TestRobotsDirCannotBeMade(t *testing.T) {
 }
 
 func TestUnreadableStateIsReplaced(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	for name, old := range map[string]string{
 		"damaged":            "\x00\x00\x00",
 		"of the future":      `{"format":"spoor-hosts","version":99,"lines":0}` + "\n",
@@ -175,9 +171,7 @@ func TestUnreadableStateIsReplaced(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for _, file := range []string{hostsFile, robotsFile} {
-			if err := os.WriteFile(filepath.Join(dir, file), []byte(old), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			putFile(t, filepath.Join(dir, file), []byte(old))
 		}
 		recs, o := fetch(t, s.URL+"/page", loopback, stateIn(dir))
 		if recs[s.URL+"/page"].StatusCode != 200 || strings.Count(o.log, "the state cannot be read") != 2 {
@@ -193,8 +187,7 @@ func TestANamedPipeInPlaceOfTheStateIsReplaced(t *testing.T) {
 	if _, err := exec.LookPath("mkfifo"); err != nil {
 		t.Skip("there are no named pipes")
 	}
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	dir := t.TempDir()
 	if err := exec.Command("mkfifo", filepath.Join(dir, hostsFile), filepath.Join(dir, robotsFile)).Run(); err != nil {
 		t.Skip(err)
@@ -208,8 +201,7 @@ func TestANamedPipeInPlaceOfTheStateIsReplaced(t *testing.T) {
 }
 
 func TestStateIsSavedAfterDeadline(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	dir := t.TempDir()
 	fetch(t, s.URL+"/stall", allowPrivate, delay(time.Millisecond), func(o *Options) { o.Deadline = 200 * time.Millisecond }, stateIn(dir))
 	b, err := os.ReadFile(filepath.Join(dir, robotsFile))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +62,7 @@ func marked(t *testing.T, ctx context.Context, windows [][]string, changes ...op
 
 // A mark is written after all of its window, and every window has a deadline of its own.
 func TestMarkWaitsForItsWindow(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 			http.NotFound(w, r)
@@ -75,8 +74,7 @@ func TestMarkWaitsForItsWindow(t *testing.T) {
 			case <-time.After(20 * time.Second):
 			}
 		}
-	}))
-	defer site.Close()
+	})
 	came := marked(t, t.Context(), [][]string{nil, {site.URL + "/slow", site.URL + "/fast"}, {site.URL + "/last"}}, delay(0))
 	if got, want := fmt.Sprint(came), "[[] [/fast 200 /slow 200] [/last 200]]"; got != want {
 		t.Errorf("%s instead of %s", got, want)
@@ -90,8 +88,7 @@ func TestMarkWaitsForItsWindow(t *testing.T) {
 // The deadline belongs to the window, not to the goroutine that serves a queue, which may get
 // addresses of the next window before it sees that its queue is empty.
 func TestWindowsHaveTheirOwnDeadlines(t *testing.T) {
-	s := newFaultySite()
-	defer s.CloseClientConnections()
+	s := newFaultySite(t)
 	const windows = 2000
 	var in strings.Builder
 	for i := range windows {
@@ -109,7 +106,7 @@ func TestWindowsHaveTheirOwnDeadlines(t *testing.T) {
 // An interrupted run returns the rest of the window and its mark.
 func TestInterruptedWindowIsReturned(t *testing.T) {
 	asked := make(chan bool, 10)
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
 			return
@@ -119,8 +116,7 @@ func TestInterruptedWindowIsReturned(t *testing.T) {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):
 		}
-	}))
-	defer site.Close()
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-asked

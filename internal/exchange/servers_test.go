@@ -91,11 +91,7 @@ func TestOneOfTwoCommitsCounts(t *testing.T) {
 	ctx := t.Context()
 	var clients []*JetStream
 	for _, s := range servers {
-		js, err := Connect(Servers{URLs: s.ClientURL(), Name: t.Name()}, "c")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(js.Close)
+		js := connect(t, s, "c")
 		clients = append(clients, js)
 	}
 	r := retryer{time.Minute, quiet}
@@ -163,11 +159,7 @@ func TestCreateWaitsForTheServers(t *testing.T) {
 	}
 	servers = start(options[:2]...)
 	launch(t, servers)
-	js, err := Connect(Servers{URLs: servers[0].ClientURL(), Name: t.Name()}, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(js.Close)
+	js := connect(t, servers[0], "c")
 	created := make(chan error, 1)
 	go func() { created <- js.Create(t.Context(), 3, 64<<20) }()
 	select {
@@ -376,10 +368,7 @@ func TestALeaseWithoutMajorityIsNotTaken(t *testing.T) {
 	servers := startCluster(t, false)
 	launch(t, servers)
 	ctx := t.Context()
-	create, err := Connect(Servers{URLs: servers[0].ClientURL(), Name: t.Name()}, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	create := connect(t, servers[0], "c")
 	defer create.Close()
 	if err := (retryer{time.Minute, quiet}).do(ctx, func() error { return create.CreateLeases(ctx, 3) }); err != nil {
 		t.Fatal(err)
@@ -391,10 +380,7 @@ func TestALeaseWithoutMajorityIsNotTaken(t *testing.T) {
 			t.Fatal("the stream has no leader")
 		}
 	}
-	js, err := Connect(Servers{URLs: servers[leader].ClientURL(), Name: t.Name()}, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := connect(t, servers[leader], "c")
 	defer js.Close()
 	lease, err := js.Leases(ctx, "a", 3*time.Second)
 	if err != nil {

@@ -225,19 +225,4 @@ func TestClassifierDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkClassifier measures pages of 400 words that have been read: what
-// reading costs is shared by all measures.
-func BenchmarkClassifier(b *testing.B) {
-	g := newGenerator(1)
-	positive, negative := g.pages(40, "harbour ship sail", "mountain valley snow")
-	c, _ := trained(b, positive, negative, TrainOptions{})
-	p := Page{Text: g.say(400, 0.1, "harbour", "ship", "mountain", "snow")}
-	r := c.Read(&p)
-	b.ReportAllocs()
-	for b.Loop() {
-		c.measure.Page(r)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pages/s")
-}
-
 var _ Measure = (*Classifier)(nil)

@@ -2,8 +2,6 @@ package fitness
 
 import (
 	"math"
-	"math/rand/v2"
-	"strings"
 	"testing"
 )
 
@@ -42,31 +40,5 @@ func TestPageNormAppliesToLinks(t *testing.T) {
 	want := Promise{Anchor: 0.6 / math.Sqrt2, Context: 0.6 / math.Sqrt(5), URL: 0.6 / math.Sqrt2}
 	if !near(got.Anchor, want.Anchor) || !near(got.Context, want.Context) || !near(got.URL, want.URL) {
 		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-func TestPromiseRange(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 2))
-	words := []string{"network", "database", "frogs", "%6eetwork", "%", "/", "12", "\xff"}
-	say := func() string {
-		var b strings.Builder
-		for range rng.IntN(6) {
-			b.WriteString(words[rng.IntN(len(words))])
-			b.WriteByte(' ')
-		}
-		return b.String()
-	}
-	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 4})
-	for range 2000 {
-		l := Link{say(), say(), say()}
-		p := v.promise(&l)
-		for _, s := range []float64{p.Anchor, p.Context, p.URL, p.Score} {
-			if !(0 <= s && s <= 1) {
-				t.Fatalf("%+v: %+v", l, p)
-			}
-		}
-		if p.Score < p.URL || (p.Score == 0) != (p.Anchor == 0 && p.Context == 0 && p.URL == 0) {
-			t.Fatalf("%+v: %+v", l, p)
-		}
 	}
 }

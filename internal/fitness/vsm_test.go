@@ -3,7 +3,6 @@ package fitness
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -124,60 +123,6 @@ func TestPageNormCountsAllWords(t *testing.T) {
 	} {
 		if got := v.page(&tt.page); !near(got, tt.want) {
 			t.Errorf("%+v: S = %v, want %v", tt.page, got, tt.want)
-		}
-	}
-}
-
-func TestSimilarityProperties(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	words := []string{"network", "networks", "database", "data", "base", "frog", "call", "for", "paper", "computer", "2009", "12345", "x", "ünïcode", "\xff"}
-	say := func(n int) string {
-		var b strings.Builder
-		for range n {
-			b.WriteString(words[rng.IntN(len(words))])
-			b.WriteByte(' ')
-		}
-		return b.String()
-	}
-	double := func(s string) string { return s + " toad " + s }
-	keywords := []Keyword{{"call for paper", 5}, {"network", 3}, {"data base", 2.5}, {"computers", 0.1}}
-	for _, variant := range []struct {
-		norm    Norm
-		literal bool
-	}{{TopicNorm, false}, {TopicNorm, true}, {PageNorm, false}} {
-		fresh := func(keywords []Keyword) reader[*VSM] {
-			v := vsm(t, keywords...)
-			v.measure.Norm, v.measure.Literal = variant.norm, variant.literal
-			return v
-		}
-		used, scaled := fresh(keywords), make([]Keyword, len(keywords))
-		for i, k := range keywords {
-			scaled[i] = Keyword{k.Text, k.Weight * 4}
-		}
-		for range 300 {
-			p := Page{Title: say(rng.IntN(4)), Anchors: say(rng.IntN(10)), Description: say(rng.IntN(5)), Keywords: say(rng.IntN(5)), Text: say(rng.IntN(60))}
-			s := used.page(&p)
-			if !(0 <= s && s <= 1) {
-				t.Fatalf("S = %v of %+v", s, p)
-			}
-			if again := fresh(keywords).page(&p); again != s {
-				t.Fatalf("S = %v, alone %v: it depends on the pages before", s, again)
-			}
-			if other := fresh(scaled).page(&p); !near(other, s) {
-				t.Fatalf("S = %v, with weights four times as large %v", s, other)
-			}
-			q := p
-			q.Description, q.Keywords = p.Keywords, p.Description
-			if other := used.page(&q); other != s {
-				t.Fatalf("S = %v, with the meta elements in another order %v", s, other)
-			}
-			if variant.norm == PageNorm {
-				continue
-			}
-			twice := Page{Title: double(p.Title), Anchors: double(p.Anchors), Description: double(p.Description), Keywords: double(p.Keywords), Text: double(p.Text)}
-			if other := used.page(&twice); !near(other, s) {
-				t.Fatalf("S = %v, of the page said twice %v", s, other)
-			}
 		}
 	}
 }

@@ -2,7 +2,6 @@ package frontier
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -176,9 +175,7 @@ func TestCompactionYields(t *testing.T) {
 		if ended != nil || given < 10 {
 			t.Errorf("seed %d: it gave way %d times, %v", seed, given, ended)
 		}
-		if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
-			t.Fatalf("seed %d: check finds %+v, %v", seed, found, err)
-		}
+		checkSound(t, dir)
 		dense = open(t, dir, o)
 		if diff := cmp.Diff(export(t, plain, noon), export(t, dense, noon)); diff != "" {
 			t.Fatalf("seed %d (-plain +compacted):\n%s", seed, diff)
@@ -223,68 +220,6 @@ func TestCompactionDropsReplacedRecords(t *testing.T) {
 	closeStore(t, s)
 }
 
-var errKilled = errors.New("killed")
-
-// A mortalDisk fails after a number of operations.
-type mortalDisk struct {
-	noSyncDisk
-	left *int
-}
-
-func (m mortalDisk) operate() error {
-	if *m.left--; *m.left < 0 {
-		return errKilled
-	}
-	return nil
-}
-
-func (m mortalDisk) open(name string, at int64) (file, error) {
-	if err := m.operate(); err != nil {
-		return nil, err
-	}
-	f, err := m.noSyncDisk.open(name, at)
-	return mortalFile{f, m}, err
-}
-
-func (m mortalDisk) rename(from, to string) error {
-	return firstError(m.operate, func() error { return m.noSyncDisk.rename(from, to) })
-}
-
-func (m mortalDisk) remove(name string) error {
-	return firstError(m.operate, func() error { return m.noSyncDisk.remove(name) })
-}
-
-func (m mortalDisk) sync(dir string) error {
-	return firstError(m.operate, func() error { return m.noSyncDisk.sync(dir) })
-}
-
-type mortalFile struct {
-	file
-	m mortalDisk
-}
-
-func (f mortalFile) Write(p []byte) (int, error) {
-	if err := f.m.operate(); err != nil {
-		n, _ := f.file.Write(p[:len(p)/2])
-		return n, err
-	}
-	return f.file.Write(p)
-}
-
-func (f mortalFile) Sync() error { return firstError(f.m.operate, f.file.Sync) }
-
-func (f mortalFile) Truncate(n int64) error {
-	return firstError(f.m.operate, func() error { return f.file.Truncate(n) })
-}
-
-// firstError calls a, and b unless a failed.
-func firstError(a, b func() error) error {
-	if err := a(); err != nil {
-		return err
-	}
-	return b()
-}
-
 // TestCompactionKilledAnywhere kills a compaction at each of its disk operations.
 func TestCompactionKilledAnywhere(t *testing.T) {
 	made := t.TempDir()
@@ -296,11 +231,10 @@ func TestCompactionKilledAnywhere(t *testing.T) {
 	closeStore(t, s)
 	for n := 0; ; n += step(3) {
 		dir := filepath.Join(t.TempDir(), "store")
-		if err := os.CopyFS(dir, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
-		left := n
-		s, err := Open(dir, Options{segmentSize: 1500, disk: mortalDisk{left: &left}})
+		copyFiles(t, dir, os.DirFS(made))
+		disk := newCircuit(t, dir)
+		disk.operationsLeft = n
+		s, err := Open(dir, Options{segmentSize: 1500, disk: disk})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +244,7 @@ func TestCompactionKilledAnywhere(t *testing.T) {
 			more, err = s.Compact(&c)
 		}
 		s.abandon()
-		done := err == nil && left >= 0
+		done := err == nil
 		s = open(t, dir, Options{segmentSize: 1500})
 		if got := export(t, s, noon); !slices.Equal(got, want) {
 			t.Fatalf("killed at %d: %s", n, cmp.Diff(want, got))
@@ -355,9 +289,7 @@ func TestCompactionDropsEndedLeases(t *testing.T) {
 	}
 	compact(t, s)
 	closeStore(t, s)
-	if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
-		t.Errorf("check finds %+v, %v", found, err)
-	}
+	checkSound(t, dir)
 }
 
 // Compaction keeps the lease of a revisit, and that it was handed back with error budget.
@@ -385,7 +317,5 @@ func TestCompactionKeepsRevisitLeases(t *testing.T) {
 		`{"v":1,"url":"http://a.org/x","visits":1,"status_code":200,"timestamp":"2026-11-20T12:02:00Z"}`)
 	again("")
 	closeStore(t, s)
-	if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || f.Wrong() {
-		t.Errorf("%+v, %v", f, err)
-	}
+	checkSound(t, dir)
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -40,9 +39,7 @@ func smallStore(t testing.TB, dir string) (sessions []session) {
 		if i == 2 {
 			next(t, s, Request{N: 3, Generation: 1})
 		}
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s)
 		info, err := os.Stat(s.log.path(1))
 		if err != nil {
 			t.Fatal(err)
@@ -56,9 +53,7 @@ func smallStore(t testing.TB, dir string) (sessions []session) {
 // storeOf returns the directory of a store with one segment.
 func storeOf(t testing.TB, log []byte) string {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, segmentName(1)), log, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, filepath.Join(dir, segmentName(1)), log)
 	return dir
 }
 
@@ -68,9 +63,7 @@ func TestASegmentWithANumberThatNoPlaceHoldsIsRefused(t *testing.T) {
 		dir := t.TempDir()
 		smallStore(t, dir)
 		name := filepath.Join(dir, segmentName(number))
-		if err := os.WriteFile(name, appendSegment(nil, number, 7, span{1, 1}), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		putFile(t, name, appendSegment(nil, number, 7, span{1, 1}))
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name+": the number is not below") {
 			t.Errorf("opening gives %v", err)
 		}
@@ -83,10 +76,7 @@ func TestASegmentWithANumberThatNoPlaceHoldsIsRefused(t *testing.T) {
 func TestTruncatedLogKeepsAcknowledgedRecords(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
-	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := readFile(t, filepath.Join(dir, segmentName(1)))
 	for n := segmentHeader; n <= len(log); n += step(5) {
 		cut := storeOf(t, log[:n])
 		s := open(t, cut, Options{})
@@ -123,10 +113,7 @@ func contains(all, part []string) bool {
 func TestDamageIsDetected(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
-	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := readFile(t, filepath.Join(dir, segmentName(1)))
 	acknowledged := int(sessions[len(sessions)-1].length)
 	for n := 0; n < acknowledged; n += 1 + rand.IntN(5*step(4)) {
 		damaged := slices.Clone(log)
@@ -161,10 +148,7 @@ func TestDamageIsDetected(t *testing.T) {
 func TestRepairOfDamageSmallerThanAGap(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
-	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := readFile(t, filepath.Join(dir, segmentName(1)))
 	dir = storeOf(t, slices.Insert(log, segmentHeader, []byte("torn")...))
 	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
 		t.Errorf("repair gives %+v, %v", found, err)
@@ -186,19 +170,14 @@ func TestDamagedSnapshotIsRebuilt(t *testing.T) {
 	}
 	closeStore(t, s)
 	name := filepath.Join(dir, snapshotName)
-	snapshot, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := readFile(t, name)
 	for n := 0; n < len(snapshot); n += step(13) {
 		damaged := slices.Clone(snapshot)
 		damaged[n] ^= 0x10
 		if n%7 == 0 {
 			damaged = damaged[:n]
 		}
-		if err := os.WriteFile(name, damaged, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		putFile(t, name, damaged)
 		s := open(t, dir, Options{ReadOnly: true})
 		if s.Opened().Snapshot == nil {
 			t.Fatalf("byte %d: the damage was not seen", n)
@@ -210,78 +189,46 @@ func TestDamagedSnapshotIsRebuilt(t *testing.T) {
 	}
 }
 
-// A fullDisk is full after some bytes, or its sync fails.
-type fullDisk struct {
-	osDisk
-	space, syncsLeft int
-}
-
-func (d *fullDisk) open(name string, at int64) (file, error) {
-	f, err := d.osDisk.open(name, at)
-	return fullFile{f, d}, err
-}
-
-type fullFile struct {
-	file
-	disk *fullDisk
-}
-
-func (f fullFile) Write(p []byte) (int, error) {
-	n, err := f.file.Write(p[:min(len(p), f.disk.space)])
-	f.disk.space -= n
-	if n < len(p) && err == nil {
-		err = syscall.ENOSPC
-	}
-	return n, err
-}
-
-func (f fullFile) Sync() error {
-	if f.disk.syncsLeft--; f.disk.syncsLeft < 0 {
-		return syscall.EIO
-	}
-	return nil // syncing is slow
-}
-
-func TestFullDiskKeepsAcknowledgedRecords(t *testing.T) {
-	for room := 0; room < 1200; room += 7 * step(9) {
-		for syncs := range 5 {
-			dir := t.TempDir()
-			o := Options{Create: true, segmentSize: 300, disk: &fullDisk{space: room, syncsLeft: syncs}}
-			var known []string
-			for i := range 6 {
-				s, err := Open(dir, o)
-				if err != nil {
-					break
-				}
-				err = addSome(s, i)
-				if err == nil {
-					err = s.Commit()
-				}
-				if err == nil {
-					known = export(t, s, noon)
-				}
-				if cerr := s.Close(); cerr != nil && err == nil {
-					err = cerr
-				}
-				if err != nil {
-					if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EIO) {
-						t.Fatalf("room %d: %v", room, err)
-					}
-					break
-				}
+// A process whose disk fails from one of its operations on goes on, and closes the store.
+func TestFailedDiskKeepsAcknowledgedRecords(t *testing.T) {
+	for operations, done := 0, false; !done; operations += step(4) {
+		disk := newCircuit(t, inMemory(t))
+		disk.operationsLeft = operations
+		var known []string
+		for i := range 6 {
+			s, err := Open(disk.dir, Options{Create: true, segmentSize: 300, disk: disk})
+			if err != nil {
+				break
 			}
-			s, err := Open(dir, Options{})
-			if known == nil && err != nil {
-				continue // there is no store yet
+			err = addSome(s, i)
+			if err == nil {
+				err = s.Commit()
+			}
+			if err == nil {
+				known = export(t, s, noon)
+			}
+			if cerr := s.Close(); cerr != nil && err == nil {
+				err = cerr
 			}
 			if err != nil {
-				t.Fatalf("room %d, syncs %d: %v", room, syncs, err)
+				if !errors.Is(err, errPower) {
+					t.Fatalf("operation %d: %v", operations, err)
+				}
+				break
 			}
-			if got := export(t, s, noon); !contains(got, known) {
-				t.Fatalf("room %d, syncs %d: %q lacks some of %q", room, syncs, got, known)
-			}
-			closeStore(t, s)
+			done = i == 5
 		}
+		s, err := Open(disk.dir, Options{disk: noSyncDisk{}})
+		if known == nil && err != nil {
+			continue // there is no store yet
+		}
+		if err != nil {
+			t.Fatalf("operation %d: %v", operations, err)
+		}
+		if got := export(t, s, noon); !contains(got, known) {
+			t.Fatalf("operation %d: %q lacks some of %q", operations, got, known)
+		}
+		closeStore(t, s)
 	}
 }
 
@@ -319,14 +266,9 @@ func TestReadOnlyDoesNotWrite(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	log := filepath.Join(dir, segmentName(1))
-	b, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, log)
 	torn := append(b, "torn"...)
-	if err := os.WriteFile(log, torn, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, log, torn)
 	s := open(t, dir, Options{ReadOnly: true})
 	if len(export(t, s, noon)) != 20 {
 		t.Error("the torn log was not read")
@@ -362,19 +304,12 @@ func TestDamageBeforeSnapshotDoesNotTruncate(t *testing.T) {
 	}
 	at := s.log.offset
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-02T00:00:00Z"}`)
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s)
 	name := s.log.path(1)
 	s.abandon()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, name)
 	b[at-1] ^= 1
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, b)
 	if s, err := Open(dir, Options{}); err == nil {
 		t.Errorf("it was opened, and %d bytes were cut off", s.Opened().Truncated)
 		s.abandon()
@@ -405,9 +340,7 @@ func TestLogShorterThanSnapshotIsDamaged(t *testing.T) {
 	length := sessions[len(sessions)-1].length
 	for _, left := range []int64{0, 10, segmentHeader, sessions[0].length, sessions[0].length + 7, length - 1} {
 		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
-			t.Fatal(err)
-		}
+		copyFiles(t, dir, os.DirFS(whole))
 		name := filepath.Join(dir, segmentName(1))
 		if err := os.Truncate(name, left); err != nil {
 			t.Fatal(err)
@@ -426,9 +359,7 @@ func TestLogShorterThanSnapshotIsDamaged(t *testing.T) {
 		s := open(t, dir, Options{})
 		add(t, s, `{"v":1,"url":"http://new.org/"}`)
 		closeStore(t, s)
-		if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || f.Wrong() {
-			t.Errorf("%d bytes left: after the repair check finds %+v, %v", left, f, err)
-		}
+		checkSound(t, dir)
 	}
 }
 
@@ -437,9 +368,7 @@ func TestMissingLastSegmentIsDamage(t *testing.T) {
 	s := open(t, dir, Options{segmentSize: 1})
 	for i := range 3 {
 		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d"}`, i))
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s)
 	}
 	if err := s.saveSnapshot(); err != nil {
 		t.Fatal(err)
@@ -482,9 +411,7 @@ func TestDamageAfterCompaction(t *testing.T) {
 			s := open(t, dir, Options{segmentSize: 300})
 			for i := range 30 {
 				add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","priority":0.%d}`, i%5, i+1))
-				if err := s.Commit(); err != nil {
-					t.Fatal(err)
-				}
+				commit(t, s)
 			}
 			if name == "last segment gone" {
 				compact(t, s)
@@ -536,14 +463,9 @@ func TestRepairRebuildsTheIndex(t *testing.T) {
 	}
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, name)
 	b[segmentHeader+30] ^= 1
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, b)
 	if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || f.Wrong() || len(f.Repaired) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -578,9 +500,7 @@ func TestRepairOfAHeaderByte(t *testing.T) {
 			compact(t, s)
 		}
 		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","generation":%d}`, i%40, i))
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s)
 	}
 	closeStore(t, s)
 	whole := open(t, dir, Options{ReadOnly: true})
@@ -592,16 +512,11 @@ func TestRepairOfAHeaderByte(t *testing.T) {
 	}
 	for _, number := range numbers {
 		name := filepath.Join(dir, segmentName(number))
-		log, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := readFile(t, name)
 		for at := range segmentHeader {
 			damaged := slices.Clone(log)
 			damaged[at] = log[at] ^ byte(1+at)
-			if err := os.WriteFile(name, damaged, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			putFile(t, name, damaged)
 			if len(log) == segmentHeader && number == numbers[len(numbers)-1] {
 				continue // taken for a segment whose creation was not finished
 			}
@@ -685,14 +600,9 @@ func TestHeaderWithTwoDamagedBytesIsNotRepaired(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	name := filepath.Join(dir, segmentName(1))
-	log, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := readFile(t, name)
 	log[24], log[28] = 7, 9
-	if err := os.WriteFile(name, log, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, log)
 	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err == nil || !strings.Contains(err.Error(), "its place in the log is not known") {
 		t.Errorf("check finds %+v, %v", found, err)
 	}

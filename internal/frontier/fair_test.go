@@ -7,15 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"spoor/internal/wire"
 )
 
 // chooseSimply chooses a batch one candidate at a time: of those that the limits admit, the
@@ -103,27 +99,6 @@ func TestChooseAgreesWithASimpleImplementation(t *testing.T) {
 	}
 }
 
-// A smaller batch is a prefix of a larger one; and if all hosts differ, sharing has no effect.
-func TestSmallerBatchesArePrefixes(t *testing.T) {
-	for seed := range rounds(500) {
-		rng := rand.New(rand.NewPCG(seed, 8))
-		all, share := randomCandidates(rng), Group(rng.IntN(3))
-		most, _ := chooseWith(all, 50, 0, 0, share, 100)
-		for n := 1; n < len(most); n++ {
-			if fewer, _ := chooseWith(all, n, 0, 0, share, 100); !slices.Equal(fewer, most[:n]) {
-				t.Fatalf("seed %d: %d are %v, but %d %v", seed, n, fewer, len(most), most)
-			}
-		}
-		for i := range all {
-			all[i].host, all[i].niche = uint32(i), uint32(i)
-		}
-		plain, _ := chooseWith(all, 20, 0, 0, NoGroup, 100)
-		if shared, _ := chooseWith(all, 20, 0, 0, share, 100); !slices.Equal(plain, shared) {
-			t.Fatalf("seed %d: shared %v, by priority %v", seed, shared, plain)
-		}
-	}
-}
-
 // Of two hosts with enough addresses, the one with three times the priority gets three
 // quarters of the batch.
 func TestSharesAreProportionalToPriority(t *testing.T) {
@@ -201,65 +176,6 @@ func TestChooserMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkChoose chooses from ten million candidates, nine in ten of them of one host.
-func BenchmarkChoose(b *testing.B) {
-	const size = 10_000_000
-	for _, equal := range []bool{false, true} {
-		all := make([]candidate, size)
-		for i := range all {
-			rng := rand.New(rand.NewPCG(uint64(i), 1))
-			host, priority := uint32(0), 0.9
-			if i%10 == 0 {
-				host, priority = 1+uint32(rng.IntN(50_000)), 0.5
-			}
-			if !equal {
-				priority = rng.Float64()
-			}
-			all[i] = candidate{priority, uint32(i), host, host<<3 | uint32(rng.IntN(8))}
-		}
-		for _, q := range []struct {
-			name              string
-			perHost, perNiche int
-			share             Group
-		}{
-			{"plain", 0, 0, NoGroup}, {"perHost", 10, 0, NoGroup}, {"fair", 0, 0, ByHost},
-			{"both", 10, 5, NoGroup}, {"fairBoth", 10, 5, ByHost},
-		} {
-			b.Run(q.name+"/equal="+strconv.FormatBool(equal), func(b *testing.B) {
-				kept := 0
-				for b.Loop() {
-					_, kept = chooseWith(all, 1000, q.perHost, q.perNiche, q.share, 1024)
-				}
-				b.ReportMetric(float64(kept), "kept")
-			})
-		}
-	}
-}
-
-// BenchmarkNextShared chooses 1,000 addresses of a store, with each policy.
-func BenchmarkNextShared(b *testing.B) {
-	for _, q := range []struct {
-		name string
-		Request
-	}{
-		{"plain", Request{}}, {"perHost", Request{PerHost: 10}}, {"fair", Request{Fair: ByHost}},
-		{"both", Request{PerHost: 10, PerNiche: 5}}, {"fairBoth", Request{Fair: ByHost, PerNiche: 5}},
-	} {
-		for _, n := range sizes {
-			b.Run(q.name+"/"+strconv.Itoa(n), func(b *testing.B) {
-				s := open(b, copyOf(b, bigStore(b, n)), Options{})
-				q.N, q.Now = 1000, noon
-				for b.Loop() {
-					if _, err := s.chooseBatch(q.Request); err != nil {
-						b.Fatal(err)
-					}
-				}
-				closeStore(b, s)
-			})
-		}
-	}
-}
-
 func TestHugeBatch(t *testing.T) {
 	all := []candidate{{1, 1, 1, 1}, {1, 2, 1, 2}, {2, 3, 2, 2}}
 	for share := range ByNiche + 1 {
@@ -269,22 +185,28 @@ func TestHugeBatch(t *testing.T) {
 	}
 }
 
+// link appends the ith link of an artificial web of 50,000 hosts, as evolve would write it. 140
+// links are on the same page; the mean length of a URL is 78 bytes.
+func link(b []byte, i int) []byte {
+	rng := rand.New(rand.NewPCG(uint64(i), 3))
+	host := int(float64(50_000) * rng.Float64() * rng.Float64())
+	b = fmt.Appendf(b, `{"v":1,"url":"https://www.host%05d.example/section/%d/articles/%x-%x.html","generation":%d,"depth":%d,`,
+		host, rng.IntN(40), rng.Uint64()>>20, i, i/28_000, 1+i/100_000)
+	page := i / 140
+	b = fmt.Appendf(b, `"via":"https://www.host%05d.example/section/%d/page-%x.html","operator":"link","priority":%.6f,"niche":"www.host%05d.example"}`,
+		page%50_000, page%40, uint64(page)*0x9e3779b97f4a7c15>>20, rng.Float64(), host)
+	return append(b, '\n')
+}
+
 // The batch does not depend on the number of processors.
 func TestChooseOnManyProcessors(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
-	r := wire.NewReader(&links{stride: 1}, Sections)
-	var rec wire.Record
 	n := 3*chunkSize + 10
 	if testing.Short() {
 		n = chunkSize + 10
 	}
-	for range n {
-		if err := r.Read(&rec); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Add(&rec); err != nil {
-			t.Fatal(err)
-		}
+	for i := range n {
+		add(t, s, string(link(nil, i)))
 	}
 	many := []int{1, 2, 3, 16}
 	if testing.Short() {
@@ -380,10 +302,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	// Of two damaged frames the first is reported.
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, name)
 	s = open(t, dir, Options{ReadOnly: true})
 	var frames []int
 	if _, err := scan(b[segmentHeader:], func(at int64, f frame) error {
@@ -395,9 +314,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	for _, at := range frames[1:3] {
 		b[segmentHeader+at+frameHeader] ^= 1
 	}
-	if err := os.WriteFile(name, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	putFile(t, name, b)
 	want := fmt.Sprintf("byte %d: no valid frame", segmentHeader+frames[1])
 	each(func(processors int) {
 		if _, err := s.renderBatch(ids, q); err == nil || !strings.Contains(err.Error(), want) {

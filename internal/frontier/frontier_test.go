@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -60,6 +61,14 @@ func open(t testing.TB, dir string, o Options) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// emptyStore opens a new store, which is closed when the test ends.
+func emptyStore(t testing.TB, o Options) *Store {
+	t.Helper()
+	s := open(t, t.TempDir(), o)
+	t.Cleanup(func() { closeStore(t, s) })
 	return s
 }
 
@@ -245,8 +254,7 @@ func TestRulesOfOneURL(t *testing.T) {
 }
 
 func TestAllURLsOfARedirectAreVisited(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://c.org/","via":"http://x.org/","priority":3}`,
 		`{"v":1,"url":"http://a.org/","generation":1,"final_url":"http://c.org/","redirects":[{"url":"http://a.org/","status_code":301},{"url":"http://b.org/","status_code":302}],"status_code":200}`)
@@ -301,8 +309,7 @@ func TestGenerationIsRepeatable(t *testing.T) {
 }
 
 func TestLeasesEnd(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/1"}`, `{"v":1,"url":"http://a.org/2"}`, `{"v":1,"url":"http://a.org/3"}`)
 	byClock := Request{N: 2, Generation: -1, Lease: time.Minute}
 	if got := urls(next(t, s, byClock)); got != "a.org/1 a.org/2" {
@@ -340,8 +347,7 @@ func (q Request) at(now time.Time) Request {
 }
 
 func TestHostDelay(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://a.org/1","priority":5}`, `{"v":1,"url":"http://a.org/2","priority":5}`, `{"v":1,"url":"http://b.org/","priority":1}`,
 		`{"v":1,"url":"http://a.org/1","priority":5,"status_code":429,"not_before":"2026-11-20T13:00:00Z"}`)
@@ -360,8 +366,7 @@ func TestHostDelay(t *testing.T) {
 }
 
 func TestHostDelayOfARedirectTarget(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://a.org/1","priority":5}`, `{"v":1,"url":"http://a.org/2","priority":5}`, `{"v":1,"url":"http://b.org/","priority":9}`,
 		`{"v":1,"url":"http://a.org/1","priority":5,"final_url":"http://b.org/1","status_code":429,"not_before":"2026-11-20T13:00:00Z"}`)
@@ -425,8 +430,7 @@ func TestAddressThatRedirectsToHeldHostWaits(t *testing.T) {
 }
 
 func TestBackOffDoubles(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/"}`)
 	now := noon
 	for attempt, wait := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
@@ -445,8 +449,7 @@ func TestBackOffDoubles(t *testing.T) {
 }
 
 func TestAddVerdicts(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	got := add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"HTTP://A.org:80"}`,
 		`{"v":1,"query":"words"}`, `{"v":1,"url":"http://a.org/","status_code":200}`, `{"v":1,"url":"http://a.org/","status_code":200}`)
 	if want := []Verdict{Changed, Known, Known, Query, Changed, Known}; !slices.Equal(got[:2], want[:2]) || !slices.Equal(got[3:], want[3:]) {
@@ -468,8 +471,7 @@ func TestAddVerdicts(t *testing.T) {
 }
 
 func TestLineage(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s,
 		`{"v":1,"url":"http://seed.org/","operator":"seed"}`,
 		`{"v":1,"url":"http://a.org/","via":"http://seed.org/","operator":"link","generation":1}`,
@@ -534,43 +536,43 @@ func randomRecords(rng *rand.Rand, n int) []string {
 	return lines
 }
 
-func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
-	for seed := range rounds(60) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		records := randomRecords(rng, 60)
-		var want []string
-		for round := range 3 {
-			dir := t.TempDir()
-			s := open(t, dir, Options{segmentSize: 2000})
-			for i, r := range records {
-				add(t, s, r)
-				if rng.IntN(5) == 0 {
-					add(t, s, records[rng.IntN(i+1)])
-				}
-				if rng.IntN(20) == 0 {
-					closeStore(t, s)
-					s = open(t, dir, Options{segmentSize: 2000})
-				}
-			}
-			got := export(t, s, noon)
-			if round == 0 {
-				want = got
-			} else if diff := cmp.Diff(want, got); diff != "" {
-				t.Fatalf("seed %d, round %d:\n%s", seed, round, diff)
-			}
-			closeStore(t, s)
-			rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-		}
-		// Adding the export gives the same state.
-		s := open(t, t.TempDir(), Options{})
-		rng.Shuffle(len(want), func(i, j int) { want[i], want[j] = want[j], want[i] })
-		add(t, s, want...)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, export(t, s, noon)); diff != "" {
-			t.Fatalf("seed %d, exported and added:\n%s", seed, diff)
-		}
-		closeStore(t, s)
+func record(url string) *wire.Record { return &wire.Record{URL: url} }
+
+func commit(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func record(url string) *wire.Record { return &wire.Record{URL: url} }
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func putFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyFiles copies the files of a directory.
+func copyFiles(t testing.TB, to string, from fs.FS) {
+	t.Helper()
+	if err := os.CopyFS(to, from); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkSound fails the test if Check finds any damage in a store.
+func checkSound(t testing.TB, dir string) {
+	t.Helper()
+	if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
+		t.Fatalf("check finds %+v, %v", found, err)
+	}
+}

@@ -4,9 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"unsafe"
 
@@ -18,10 +16,7 @@ import (
 func FuzzLog(f *testing.F) {
 	dir := f.TempDir()
 	smallStore(f, dir)
-	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	log := readFile(f, filepath.Join(dir, segmentName(1)))
 	f.Add(log[segmentHeader:])
 	f.Add(appendFrame(nil, frame{kind: frameRecords, lines: 2, raw: 3, payload: []byte("a\nb")}))
 	f.Add(appendFrame(nil, frame{kind: frameBatch, lines: 1, raw: 3, payload: []byte("{}\n")}))
@@ -55,56 +50,6 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzSegment opens a store whose last segment is arbitrary bytes, alone or after a valid
-// one. Opening fails, or the content of the valid one is there.
-func FuzzSegment(f *testing.F) {
-	dir := f.TempDir()
-	smallStore(f, dir)
-	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
-	if err != nil {
-		f.Fatal(err)
-	}
-	id, _, err := parseSegment(log, 1)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add([]byte{}, true, false)
-	f.Add(log, false, false)
-	f.Add(append(appendSegment(nil, 2, id, span{2, 2}), log[segmentHeader:]...), true, true)
-	f.Add(appendSegment(nil, 2, id, span{2, 2}), true, false)
-	f.Add(make([]byte, segmentHeader), true, false)
-	f.Add(make([]byte, segmentHeader+frameHeader), true, true)
-	f.Fuzz(func(t *testing.T, b []byte, second, correct bool) {
-		if b = slices.Clone(b); correct && len(b) >= segmentHeader {
-			binary.LittleEndian.PutUint32(b[segmentHeader-4:], crc32.Checksum(b[:segmentHeader-4], castagnoli))
-		}
-		if len(b) >= segmentHeader {
-			if _, at, err := parseSegment(b, 2); second && err == nil && at.from < 2 {
-				return // it replaces the first segment
-			}
-		}
-		dir := storeOf(t, b)
-		if second {
-			dir = storeOf(t, log)
-			if err := os.WriteFile(filepath.Join(dir, segmentName(2)), b, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := Open(dir, Options{disk: noSyncDisk{}})
-		if err != nil {
-			return
-		}
-		if _, ok := s.lookup("http://a.org/1/1"); second && !ok {
-			t.Fatal("the first segment was passed over")
-		}
-		exercise(t, s)
-		if s, err = Open(dir, Options{disk: noSyncDisk{}}); err != nil {
-			t.Fatalf("it was opened once, and now %v", err)
-		}
-		exercise(t, s)
-	})
-}
-
 // exercise calls all operations of a store. They may return errors but not panic.
 func exercise(t *testing.T, s *Store) {
 	s.Export(io.Discard, noon)
@@ -135,10 +80,7 @@ func FuzzSnapshot(f *testing.F) {
 		f.Fatal(err)
 	}
 	closeStore(f, s)
-	b, err := os.ReadFile(filepath.Join(dir, snapshotName))
-	if err != nil {
-		f.Fatal(err)
-	}
+	b := readFile(f, filepath.Join(dir, snapshotName))
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < snapshotHeader {

@@ -27,17 +27,13 @@ func TestAStoreIsNotWrittenThroughLinks(t *testing.T) {
 	}
 	for _, name := range names {
 		dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
-		if err := os.CopyFS(dir, os.DirFS(made)); err != nil {
-			t.Fatal(err)
-		}
+		copyFiles(t, dir, os.DirFS(made))
 		before, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			before = []byte("mine")
 		}
 		os.Remove(filepath.Join(dir, name))
-		if err := os.WriteFile(elsewhere, before, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		putFile(t, elsewhere, before)
 		if err := os.Symlink(elsewhere, filepath.Join(dir, name)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}

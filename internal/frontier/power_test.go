@@ -86,10 +86,7 @@ func newCircuit(t *testing.T, dir string) *powerDisk {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := readFile(t, filepath.Join(dir, e.Name()))
 		file := &inode{durable: b}
 		c.files[e.Name()], c.durable[e.Name()] = file, file
 	}
@@ -246,9 +243,7 @@ func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDi
 	}
 	dir := inMemory(t)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if err := os.WriteFile(filepath.Join(dir, name), names[name].cutPower(rng, share, seen), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		putFile(t, filepath.Join(dir, name), names[name].cutPower(rng, share, seen))
 	}
 	return newCircuit(t, dir)
 }

@@ -65,9 +65,7 @@ func TestScopeExcludes(t *testing.T) {
 		}
 		s := open(t, dir, Options{Scope: scope})
 		add(t, s, records...)
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s)
 		if d := cmp.Diff(want, skippedURLs(t, s)); d != "" {
 			t.Fatalf("records in the order %q: %s", records, d)
 		}
@@ -79,9 +77,7 @@ func TestScopeExcludes(t *testing.T) {
 			t.Errorf("leased %s", got)
 		}
 		closeStore(t, s)
-		if found, err := Check(dir, Options{}, false); err != nil || found.Wrong() {
-			t.Errorf("%+v, %v", found, err)
-		}
+		checkSound(t, dir)
 	}
 }
 
@@ -105,9 +101,7 @@ func TestEndOfScopeExclusions(t *testing.T) {
 	s = open(t, dir, Options{Scope: newHostScope(3)})
 	add(t, s, deepRecord("a.org/far", 3, 1), deepRecord("a.org/farther", 4, 1), deepRecord("a.org/private/x", 1, 1), deepRecord("b.org/", 0, 1),
 		`{"v":1,"url":"http://a.org/private/x","operator":"seed","generation":2}`)
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s)
 	want := map[string]string{"a.org/farther": "scope_depth", "a.org/private/x": "scope_excluded", "b.org/": "out_of_scope"}
 	if d := cmp.Diff(want, skippedURLs(t, s)); d != "" {
 		t.Error(d)
@@ -134,9 +128,7 @@ func TestRecheckScope(t *testing.T) {
 	closeStore(t, s)
 	for _, recheck := range []bool{false, true} {
 		s = open(t, dir, Options{Scope: newHostScope(3), RecheckScope: recheck})
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s)
 		if got := len(skippedURLs(t, s)); got != map[bool]int{true: 1}[recheck] {
 			t.Errorf("RecheckScope %v: %d excluded", recheck, got)
 		}

@@ -84,16 +84,13 @@ func TestLongOutcomesAreShortened(t *testing.T) {
 				t.Errorf("after opening: %.2000s", diff)
 			}
 			closeStore(t, s)
-			if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
-				t.Errorf("check: %+v, %v", found, err)
-			}
+			checkSound(t, dir)
 		})
 	}
 }
 
 func TestLongOutcomeEndsItsLease(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/x","priority":1}`)
 	if got := urls(next(t, s, Request{N: 1, Generation: 1})); got != "a.org/x" {
 		t.Fatalf("leased %q", got)
@@ -105,8 +102,7 @@ func TestLongOutcomeEndsItsLease(t *testing.T) {
 }
 
 func TestExportOfALongProposalAndALongOutcome(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	defer closeStore(t, s)
+	s := emptyStore(t, Options{})
 	words := strings.Repeat("x", maxAddedLine-200)
 	add(t, s,
 		`{"v":1,"url":"http://a.org/x","generation":2,"mine":"`+words+`"}`,

@@ -78,9 +78,7 @@ func trapRecords() (lines []string) {
 func TestTrapsAreExcluded(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, trapRecords()...)
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s)
 	got := skippedURLs(t, s)
 	counts := map[string]int{}
 	for _, reason := range got {
@@ -392,9 +390,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 				if s == b {
 					s.changed = changedURLs{}
 				}
-				if err := s.Commit(); err != nil {
-					t.Fatal(err)
-				}
+				commit(t, s)
 				switch op {
 				case 0:
 					compact(t, s)
@@ -421,9 +417,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 			if s == b {
 				s.changed = changedURLs{}
 			}
-			if err := s.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			commit(t, s)
 		}
 		if skippedURLs(t, a)["d.org/copies/late"] == "" {
 			t.Error("what waited where copies were found waits still")
@@ -443,29 +437,6 @@ func TestTrapRulesAreErrors(t *testing.T) {
 		if !rec.Excluded() || !rec.Final() || !rec.Free() {
 			t.Errorf("%s is not an error of excluded URLs", r)
 		}
-	}
-}
-
-// BenchmarkBar measures the cost of the rules for a link.
-func BenchmarkBar(b *testing.B) {
-	for _, traps := range []bool{false, true} {
-		b.Run(fmt.Sprintf("traps=%v", traps), func(b *testing.B) {
-			const n = 100_000
-			var lines strings.Builder
-			for i := range n {
-				lines.WriteString(linkRecord(fmt.Sprintf("www%d.example.org/section/%d/page-%d.html?id=%d", i%1000, i%100, i, i), float64(i%97)))
-				lines.WriteByte('\n')
-			}
-			for b.Loop() {
-				s := open(b, b.TempDir(), Options{ExcludeTraps: traps})
-				add(b, s, lines.String())
-				if err := s.Commit(); err != nil {
-					b.Fatal(err)
-				}
-				closeStore(b, s)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/link")
-		})
 	}
 }
 
@@ -511,9 +482,7 @@ func TestRepeatedSegmentAloneIsNoTrap(t *testing.T) {
 			linkOn(fmt.Sprintf("hub.org/kube/kube/issues?page=%d", i), "hub.org/kube/kube/issues", 1))
 	}
 	add(t, s, linkRecord("a.org/other/data/report.html", 1), linkRecord("a.org/proj/data/", 1), linkRecord("a.org/proj/data/data/x.html", 1), linkRecord("hub.org/kube/kube/issues", 1))
-	if err := s.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s)
 	for url, reason := range skippedURLs(t, s) {
 		t.Errorf("%s is excluded: %s", url, reason)
 	}

@@ -164,25 +164,3 @@ func TestSelectionSizesAndIndexes(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkAccept200Of100000(b *testing.B) {
-	for _, test := range []struct {
-		name   string
-		weight func(*rand.Rand) float64
-	}{
-		{"even", func(rng *rand.Rand) float64 { return rng.Float64() }},
-		{"skewed", func(rng *rand.Rand) float64 { return math.Exp(20 * rng.NormFloat64()) }},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(1, 0))
-			weights := make([]float64, 100000)
-			for i := range weights {
-				weights[i] = test.weight(rng)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				Accept(rng, weights, 200)
-			}
-		})
-	}
-}

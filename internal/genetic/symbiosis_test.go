@@ -188,13 +188,3 @@ func TestNaNFitnessIsLowest(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkEvolve(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 0))
-	e := ecosystem(rng, 50, 100, -1, 1, jaccard)
-	e.Best()
-	b.ReportAllocs()
-	for b.Loop() {
-		e.Evolve(rng)
-	}
-}

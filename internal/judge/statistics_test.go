@@ -56,60 +56,6 @@ func TestWilcoxonAgainstOtherSoftware(t *testing.T) {
 	}
 }
 
-// By definition: the share of all sign assignments that are as extreme.
-func TestWilcoxonAgainstDefinition(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		d := make([]float64, 1+rng.IntN(12))
-		for i := range d {
-			d[i] = float64(rng.IntN(9)-3) / 10
-		}
-		want := enumerate(d)
-		if got := Wilcoxon(d); math.Abs(got-want) > 1e-12 {
-			t.Fatalf("%v: p = %v, counted %v", d, got, want)
-		}
-	}
-}
-
-func enumerate(d []float64) float64 {
-	var ranks []float64
-	above, total := 0.0, 0.0
-	for _, v := range d {
-		if v == 0 {
-			continue
-		}
-		rank := 0.5
-		for _, w := range d {
-			if a, b := math.Abs(grains(w)), math.Abs(grains(v)); a < b {
-				rank++
-			} else if a == b {
-				rank += 0.5
-			}
-		}
-		ranks = append(ranks, rank)
-		total += rank
-		if v > 0 {
-			above += rank
-		}
-	}
-	low, high := 0, 0
-	for signs := range 1 << len(ranks) {
-		sum := 0.0
-		for i, r := range ranks {
-			if signs>>i&1 == 1 {
-				sum += r
-			}
-		}
-		if sum <= above {
-			low++
-		}
-		if sum >= above {
-			high++
-		}
-	}
-	return min(1, 2*float64(min(low, high))/float64(int(1)<<len(ranks)))
-}
-
 func TestWilcoxonIsSymmetricAndRobust(t *testing.T) {
 	d := []float64{0.3 - 0.1, 0.5 - 0.3, -0.2, 0.1, 0.7 - 0.6, -0.4, 0.9 - 0.4, 0.5}
 	exact := []float64{0.2, 0.2, -0.2, 0.1, 0.1, -0.4, 0.5, 0.5}
@@ -317,45 +263,5 @@ func TestBootstrapIsReproducible(t *testing.T) {
 	}
 	if slices.Equal(a, c) {
 		t.Error("another seed gave the same draws")
-	}
-}
-
-func BenchmarkBootstrap(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	var s sample // five topics, six sets of seeds, three random seeds
-	for range 5 {
-		var units []unit
-		for range 6 {
-			units = append(units, unit{[]float64{rng.Float64(), rng.Float64(), rng.Float64()}, []float64{rng.Float64()}})
-		}
-		s = append(s, units)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		s.bootstrap(1)
-	}
-}
-
-func BenchmarkFriedman(b *testing.B) { // 22 strategies, 5 topics
-	rng := rand.New(rand.NewPCG(1, 1))
-	var blocks [][]float64
-	for range 5 {
-		blocks = append(blocks, sequence(22, func(int) float64 { return rng.Float64() }))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		Friedman(blocks, 1)
-	}
-}
-
-func BenchmarkWilcoxon(b *testing.B) {
-	for _, n := range []int{30, 100, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			d := sequence(n, func(i int) float64 { return float64(i*7919%1009-480) / 1000 })
-			b.ReportAllocs()
-			for b.Loop() {
-				Wilcoxon(d)
-			}
-		})
 	}
 }

@@ -38,19 +38,6 @@ func BenchmarkExtract(b *testing.B) {
 	benchmark(b, func(doc *Document) { x.Extract(*doc) })
 }
 
-func BenchmarkExtractWithSelectors(b *testing.B) {
-	var selectors []Selector
-	for _, s := range []string{"title=title", "heading=h1, h2", "par=article p, main p, div.content p"} {
-		selector, err := ParseSelector(s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		selectors = append(selectors, selector)
-	}
-	x := NewExtractor(selectors...)
-	benchmark(b, func(doc *Document) { x.Extract(*doc) })
-}
-
 // BenchmarkParse makes the tree of golang.org/x/net/html only.
 func BenchmarkParse(b *testing.B) {
 	benchmark(b, func(doc *Document) {
@@ -71,21 +58,6 @@ func BenchmarkScan(b *testing.B) {
 		c.reset()
 		t.read(text, &c)
 	})
-}
-
-// BenchmarkTree extracts pages by the tree.
-func BenchmarkTree(b *testing.B) {
-	x := NewExtractor()
-	benchmark(b, func(doc *Document) { byTree(doc, x) })
-}
-
-func BenchmarkSimhash(b *testing.B) {
-	text := strings.Repeat("some words, and others that are longer; ", 250)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Simhash(text)
-	}
 }
 
 // synthetic returns a page of about 150 kB with 140 links, the average of the 2010s.

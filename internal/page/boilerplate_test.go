@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"golang.org/x/net/html/atom"
 )
 
 // prose returns n paragraphs of filler.
@@ -149,30 +147,4 @@ func FuzzMainContent(f *testing.F) {
 			t.Errorf("%d links and title %q, of the whole page %d and %q", len(c.Links), c.Title, len(whole.Links), whole.Title)
 		}
 	})
-}
-
-func BenchmarkMainContent(b *testing.B) {
-	page := synthetic()
-	for _, main := range []bool{false, true} {
-		b.Run(map[bool]string{false: "all", true: "main"}[main], func(b *testing.B) {
-			x := NewExtractor()
-			x.MainContent = main
-			b.SetBytes(int64(len(page.Body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				x.Extract(page)
-			}
-		})
-	}
-}
-
-func BenchmarkRegionOf(b *testing.B) {
-	z := new(scanner)
-	z.reset(`<div class="col-md-8 post-list article-teaser" id=box-17 data-x="1">`)
-	z.next()
-	a := attrs{page: z, at: z.nameEnd}
-	b.ReportAllocs()
-	for b.Loop() {
-		regionOf(atom.Div, a)
-	}
 }

@@ -29,14 +29,7 @@ func FuzzExtract(f *testing.F) {
 		f.Add([]byte(test.body), "text/html", test.declared, here)
 	}
 	f.Add([]byte("<a href=x>y"), "text/plain", "", here)
-	selectors := []Selector{}
-	for _, s := range []string{"a=a, title", "b=:has(p) ~ *", "c=*:not(div):nth-child(2n+1)"} {
-		selector, err := ParseSelector(s)
-		if err != nil {
-			f.Fatal(err)
-		}
-		selectors = append(selectors, selector)
-	}
+	selectors := selectorsOf(f, "a=a, title", "b=:has(p) ~ *", "c=*:not(div):nth-child(2n+1)")
 	x := NewExtractor(selectors...)
 	f.Fuzz(func(t *testing.T, body []byte, contentType, charset, url string) {
 		doc := Document{URL: url, ContentType: contentType, Charset: charset, Language: charset, Body: body}
@@ -49,32 +42,6 @@ func FuzzExtract(f *testing.F) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("of a used extractor, and after the page is gone, there is %+v, not %+v", got, want)
 		}
-	})
-}
-
-// FuzzAgreesWithTree compares the content with that by the tree of golang.org/x/net/html.
-func FuzzAgreesWithTree(f *testing.F) {
-	for _, test := range textTable {
-		f.Add(test.html)
-	}
-	for _, test := range metaTable {
-		f.Add(test.html)
-	}
-	for _, test := range linkTable {
-		f.Add(test.html)
-	}
-	for _, test := range contextTable {
-		f.Add(test.html)
-	}
-	for _, test := range oddTable {
-		f.Add(test.html)
-	}
-	x := NewExtractor()
-	f.Fuzz(func(t *testing.T, page string) {
-		if len(page) > 20_000 {
-			return
-		}
-		agree(t, x, &Document{URL: here, ContentType: "text/html", Charset: "utf-8", Body: []byte(page)})
 	})
 }
 
@@ -91,7 +58,8 @@ var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b c
 	`<img alt=l>|<image alt=m>|<area href=o alt=p>|<br>|</br>|<hr>|<wbr>|<param>|<address>|<center>|</center>|<search>|<summary>|`+
 	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>|<template shadowrootmode=open>|<font-face>`, "|")
 
-// FuzzSoup is FuzzAgreesWithTree over tags instead of bytes.
+// FuzzSoup compares the content of pages of hard tags with that by the tree of
+// golang.org/x/net/html.
 func FuzzSoup(f *testing.F) {
 	f.Add([]byte{13, 0, 15, 200, 3, 201, 34, 202, 36, 203})
 	x := NewExtractor()

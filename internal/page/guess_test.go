@@ -79,37 +79,3 @@ func TestGuessAgreesWithDeclarations(t *testing.T) {
 		t.Logf("%s: of %d pages %d are neither ASCII nor UTF-8", web, pages, high)
 	}
 }
-
-func FuzzGuess(f *testing.F) {
-	for _, test := range guessTable {
-		for charset := range strings.FieldsSeq(test.charsets) {
-			charset, _, _ := strings.Cut(charset, ":")
-			enc, _ := lookup(charset)
-			body, err := encoding.ReplaceUnsupported(enc.NewEncoder()).String(test.text)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add([]byte(body))
-		}
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		if name := guess(body); name != "" {
-			if enc, canonical := lookup(name); enc == nil || canonical != name {
-				t.Errorf("%q is in %q", body, name)
-			}
-		}
-	})
-}
-
-func BenchmarkGuess(b *testing.B) {
-	text := strings.Repeat(guessTable[5].text, 1000)
-	enc, _ := lookup("ibm866")
-	body, err := encoding.ReplaceUnsupported(enc.NewEncoder()).String(text)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		guess([]byte(body))
-	}
-}

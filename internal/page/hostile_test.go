@@ -162,14 +162,7 @@ func TestStepsOfSelectorsAreBounded(t *testing.T) {
 			if test.missing {
 				slow(t)
 			}
-			var selectors []Selector
-			for _, s := range []string{"a=head", "b=" + test.css, "c=head"} {
-				selector, err := ParseSelector(s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				selectors = append(selectors, selector)
-			}
+			selectors := selectorsOf(t, "a=head", "b="+test.css, "c=head")
 			x := NewExtractor(selectors...)
 			html := "<title>t</title>" + test.html
 			c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(html)})

@@ -3,7 +3,6 @@ package page
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 var languageTable = []struct{ want, text string }{
@@ -123,47 +122,5 @@ func TestDetectLanguageAgreesWithDeclarations(t *testing.T) {
 	t.Logf("%d pages declare a language: %d look it, %d nothing", pages, same, none)
 	if same*100 < pages*94 || (pages-same-none)*100 > pages*3 {
 		t.Errorf("of %d pages that declare a language %d look it and %d nothing", pages, same, none)
-	}
-}
-
-func FuzzDetectLanguage(f *testing.F) {
-	for _, test := range languageTable {
-		f.Add(test.text, 1)
-		f.Add(test.text, 40)
-	}
-	known := map[string]bool{"": true}
-	for _, l := range functionWords {
-		known[l.language] = true
-	}
-	for _, a := range alphabets {
-		known[a.language] = true
-	}
-	f.Fuzz(func(t *testing.T, s string, n int) {
-		if n < 0 || n > 100 || len(s) > 10_000 {
-			return
-		}
-		s = strings.Repeat(s, n)
-		if got := detectLanguage(s); !known[got] {
-			t.Errorf("%q is in %q", s, got)
-		} else if utf8.ValidString(s) && len(s) < 1000 && detectLanguage(" "+s+"\n") != got {
-			t.Errorf("%q is in %q, but not between spaces", s, got)
-		}
-	})
-}
-
-func BenchmarkDetectLanguage(b *testing.B) {
-	for _, l := range []string{"en", "ru", "zh"} {
-		for _, test := range languageTable {
-			if test.want == l {
-				text := strings.Repeat(test.text+" ", 100)
-				b.Run(l, func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						detectLanguage(text)
-					}
-				})
-				break
-			}
-		}
 	}
 }

@@ -84,7 +84,7 @@ type Content struct {
 	Links      []wire.Link // see [Extractor.Extract]
 	Canonical  string      // target of <link rel=canonical>, in canonical form
 	RobotsMeta string      // all meta robots elements, and those addressed to Agent, in lower case, joined by ", "
-	Simhash    string      // 16 hexadecimal digits; see [Simhash]: half from all words, half from those outside links
+	Simhash    string      // 16 hexadecimal digits; see simhash.go: half from all words, half from those outside links
 	Charset    string      // the charset used, by its name in the Encoding Standard
 
 	// Fields holds the values that the selectors matched, sorted by name. Selectors without a

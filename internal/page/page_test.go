@@ -372,15 +372,21 @@ func TestXML(t *testing.T) {
 	}
 }
 
-func TestSelectors(t *testing.T) {
-	var selectors []Selector
-	for _, s := range []string{"z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title", "svg=foreignObject p"} {
+// selectorsOf parses valid selectors.
+func selectorsOf(tb testing.TB, list ...string) (selectors []Selector) {
+	tb.Helper()
+	for _, s := range list {
 		selector, err := ParseSelector(s)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		selectors = append(selectors, selector)
 	}
+	return selectors
+}
+
+func TestSelectors(t *testing.T) {
+	selectors := selectorsOf(t, "z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title", "svg=foreignObject p")
 	c := extract(`<title>T</title><h1> One  <p>two</h1><div class=x><b>b</b><p><b>not</b></div><i>i<i>j</i></i><h2>Three</h2><script>{"k": 1}</script><h2></h2><svg><foreignObject><p>in a drawing</p></foreignObject></svg>`, selectors...)
 	want := []wire.Values{
 		{Name: "a", Values: []string{"b", "ij", "j"}},
@@ -406,17 +412,6 @@ func TestBadSelectors(t *testing.T) {
 		if _, err := ParseSelector(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one with %q", s, err, want)
 		}
-	}
-}
-
-func TestExtractorHasNoMemory(t *testing.T) {
-	x := NewExtractor()
-	first := `<html lang=en><title>a</title><base href=/b/><meta name=robots content=noindex><p>a <a href=x>b</a> c`
-	want := x.Extract(Document{URL: here, Body: []byte("<p>z <a href=z>y</a>")})
-	x.Extract(Document{URL: here, Body: []byte(first)})
-	got := x.Extract(Document{URL: here, Body: []byte("<p>z <a href=z>y</a>")})
-	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(wire.Link{})); d != "" {
-		t.Error(d)
 	}
 }
 

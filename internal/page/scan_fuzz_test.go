@@ -2,12 +2,9 @@ package page
 
 import (
 	"math/rand/v2"
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -169,84 +166,4 @@ func FuzzScannerAgreesWithTokenizer(f *testing.F) {
 			t.Errorf("%q: html.Tokenizer (-) and scanner (+)\n%s", page, diff)
 		}
 	})
-}
-
-// FuzzScanner sets random states after tokens.
-func FuzzScanner(f *testing.F) {
-	scraps(10*len(pieces), func(page string) { f.Add(page, uint64(len(page))) })
-	var z scanner
-	f.Fuzz(func(t *testing.T, page string, seed uint64) {
-		page = strings.ToValidUTF8(page, "\uFFFD")
-		r := rand.New(rand.NewPCG(seed, 0))
-		z.reset(page)
-		for at := 0; ; at = z.to {
-			if z.foreign = r.IntN(2) == 0; r.IntN(4) == 0 {
-				z.enter(scanState(r.IntN(int(cdata) + 1)))
-			}
-			kind := z.next()
-			if z.from < at || z.to < z.from || z.to > len(page) {
-				t.Fatalf("%q: token from %d to %d after one to %d", page, z.from, z.to, at)
-			}
-			if kind == endOfPage {
-				if z.next() != endOfPage || z.to != len(page) {
-					t.Fatalf("%q: the page ends at %d", page, z.to)
-				}
-				return
-			}
-			if z.from == z.to {
-				t.Fatalf("%q: token of no length at %d", page, z.from)
-			}
-			skipped := strings.NewReplacer("</>", "", "<![CDATA[", "", "]]>", "").Replace(page[at:z.from])
-			if skipped != "" {
-				t.Fatalf("%q: nothing tells of %q", page, skipped)
-			}
-			var read []string
-			switch kind {
-			case startTag, endTag:
-				read = append(read, z.tag)
-				if z.tag == "" || z.name != 0 && z.name.String() != z.tag {
-					t.Fatalf("%q: tag %q is known as %q", page, z.tag, z.name)
-				}
-				for p := z.nameEnd; ; {
-					a, next, ok := z.attribute(p)
-					if !ok {
-						break
-					}
-					name := normalName(page[a.name:a.nameEnd])
-					value, ok := z.attr(strings.ReplaceAll(name, "\uFFFD", "\x00"))
-					if !ok && !strings.ContainsAny(name, "\uFFFD") {
-						t.Fatalf("%q: there is no attribute %q", page, name)
-					}
-					read = append(read, name, value, z.value(&a))
-					p = next
-				}
-			default:
-				read = append(read, z.text())
-			}
-			if i := slices.IndexFunc(read, func(s string) bool {
-				return !utf8.ValidString(s) || strings.Contains(s, "\r") && !strings.Contains(page, "&")
-			}); i >= 0 {
-				t.Fatalf("%q: read %q", page, read[i])
-			}
-		}
-	})
-}
-
-// TestScannerAgreesWithTokenizerOnWebs compares the tokens of real pages.
-func TestScannerAgreesWithTokenizerOnWebs(t *testing.T) {
-	slow(t)
-	for _, name := range []string{"modern", "webkb", "planetmath"} {
-		t.Run(name, func(t *testing.T) {
-			var z scanner
-			pages, tokens := 0, 0
-			archived(t, shared(t, "webs/"+name+".warc.gz"), func(doc Document) {
-				page, _ := doc.decode(true)
-				want, got := tokenized(page, true), marked(&z, page, true)
-				if pages, tokens = pages+1, tokens+len(got); !reflect.DeepEqual(want, got) {
-					t.Errorf("%s: html.Tokenizer (-) and scanner (+)\n%s", doc.URL, cmp.Diff(want, got))
-				}
-			})
-			t.Logf("%d tokens of %d pages", tokens, pages)
-		})
-	}
 }

@@ -7,23 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// Simhash returns the 64-bit fingerprint of the words of a text: texts that share most
-// of their words differ in few bits. Each bit is the majority of that bit over the
-// hashes of all distinct words in lower case; a tie is 0. A word is a run of letters
-// and digits; a text without words has the fingerprint 0. Long texts of few distinct words, which
-// can have all words in common, are compared by their pairs of successive words. In texts with more than about
-// 60,000 distinct words, some of them are not counted.
-//
-// Source: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
-// STOC 2002, section 3. G. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates
-// for Web Crawling", WWW 2007, call pages near-duplicates at a distance of at most 3
-// bits. Neither defines the weights of words. Here repetitions have no weight, since
-// "the" would outweigh a hundred other words.
-func Simhash(text string) uint64 {
-	var s wordSet
-	return s.fingerprint(text, nil)
-}
-
 // allWordsMask selects the bits of a fingerprint that are computed from all words.
 const allWordsMask = 0xFFFFFFFF << 32
 
@@ -31,11 +14,26 @@ const allWordsMask = 0xFFFFFFFF << 32
 // English, 100 words have about 70 distinct words, and 10,000 have 2,000.
 func isRepetitive(words, distinct int) bool { return words >= 100 && distinct*distinct < 8*words }
 
-// fingerprint returns the simhash of a page. A page with a large menu is characterised by
+// fingerprint returns the simhash of a page.
+//
+// A simhash is a 64-bit fingerprint of the words of a text: texts that share most of their words
+// differ in few bits. Each bit is the majority of that bit over the hashes of all distinct words in
+// lower case; a tie is 0. A word is a run of letters and digits; a text without words has the
+// fingerprint 0. Long texts of few distinct words, which can have all words in common, are compared
+// by their pairs of successive words. In texts with more than about 60,000 distinct words, some of
+// them are not counted.
+//
+// A page with a large menu is characterised by
 // the words outside its links, but a list of links by the words in the links. So half of
 // the bits are computed from all words, and the other half from the words outside links. In
 // the first half, a word that occurs both in a link and outside is counted twice. If fewer
 // than minContentWords words are outside links, both halves are computed from all words.
+//
+// Source: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
+// STOC 2002, section 3. G. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates
+// for Web Crawling", WWW 2007, call pages near-duplicates at a distance of at most 3
+// bits. Neither defines the weights of words. Here repetitions have no weight, since
+// "the" would outweigh a hundred other words.
 func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	s.pairs = false
 	h, distinct := s.countAll(text, references)

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spoor/internal/archive"
 	"spoor/internal/wire"
 )
 
@@ -68,53 +67,13 @@ func unzip(tb testing.TB, path string) *bufio.Reader {
 // archived calls f for each response with status 200 in a WARC file.
 func archived(tb testing.TB, path string, f func(Document)) {
 	tb.Helper()
-	r := unzip(tb, path)
-	for {
-		version, err := r.ReadString('\n')
-		if err == io.EOF {
-			return
-		}
-		if strings.TrimSpace(version) == "" {
-			continue
-		}
-		header := map[string]string{}
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				tb.Fatal(err)
-			}
-			name, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
-			if !ok {
-				break
-			}
-			header[name] = value
-		}
-		var length json.Number = json.Number(header["Content-Length"])
-		n, err := length.Int64()
+	for p, err := range archive.All([]string{path}, archive.Filter{Status: []int{200}}, archive.Limits{}) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		data := make([]byte, n)
-		if _, err := io.ReadFull(r, data); err != nil {
-			tb.Fatal(err)
-		}
-		if header["WARC-Type"] != "response" {
-			continue
-		}
-		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(data)), nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if res.StatusCode != 200 {
-			continue
-		}
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		contentType := res.Header.Get("Content-Type")
+		contentType := p.Header.Get("Content-Type")
 		_, charset, _ := strings.Cut(contentType, "charset=")
-		f(Document{URL: header["WARC-Target-URI"], ContentType: contentType, Charset: charset, Body: body})
+		f(Document{URL: p.Target, ContentType: contentType, Charset: charset, Body: bytes.Clone(p.Body)})
 	}
 }
 

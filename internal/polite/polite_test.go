@@ -340,16 +340,6 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w := &web{answer: func(*url.URL) (*http.Response, error) {
-			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"7200"}}}, nil
-		}}
-		tr := &Transport{Base: w, Delay: DefaultDelay}
-		get(t.Context(), tr, "http://a.test/")
-		if held := time.Until(tr.HeldUntil("a.test")); held != 2*time.Hour {
-			t.Errorf("held for %v", held)
-		}
-	})
 }
 
 func TestBrokenBodyIsFailureAndRefusedAddressIsNot(t *testing.T) {

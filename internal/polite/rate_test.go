@@ -406,25 +406,3 @@ func TestBeginExcludesOurOwnWait(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-func BenchmarkRoundTrip(b *testing.B) {
-	for name, tr := range map[string]*Transport{
-		"without a delay": {},
-		"politely":        {Delay: 1, Slowness: -1},
-	} {
-		b.Run(name, func(b *testing.B) {
-			tr.Base = roundTripper(func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
-			})
-			req := NewRequest(b.Context(), mustParse("http://a.test/"))
-			b.ReportAllocs()
-			for b.Loop() {
-				resp, err := tr.RoundTrip(req)
-				if err != nil {
-					b.Fatal(err)
-				}
-				resp.Body.Close()
-			}
-		})
-	}
-}

@@ -438,16 +438,3 @@ func TestMemoryOfHostileRobotsTxtIsBounded(t *testing.T) {
 		t.Error(v, err)
 	}
 }
-
-func BenchmarkDecide(b *testing.B) {
-	r := &Robots{Agent: "spoor", Transport: &web{answer: func(*url.URL) (*http.Response, error) {
-		return text("User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 2\n")
-	}}}
-	u := mustParse("http://a.test/public/page?q=1")
-	b.ReportAllocs()
-	for b.Loop() {
-		if v, err := r.Decide(b.Context(), u); !v.Allowed || err != nil {
-			b.Fatal(v, err)
-		}
-	}
-}

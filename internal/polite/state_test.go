@@ -359,7 +359,7 @@ func TestLoadMerges(t *testing.T) {
 
 func TestStateIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
+		tr := &Transport{Delay: DefaultDelay}
 		now := time.Now()
 		for i := range MaxKept + 10 {
 			tr.hosts = set(tr.hosts, fmt.Sprintf("%06d.test", i), &host{next: now.Add(time.Duration(i+1) * time.Millisecond)})
@@ -367,24 +367,6 @@ func TestStateIsBounded(t *testing.T) {
 		lines := tr.lines(now)
 		if len(lines) != MaxKept || lines[0].Host != "000010.test" {
 			t.Errorf("%d hosts from %s", len(lines), lines[0].Host)
-		}
-		// The number of bytes limits long robots.txt.
-		body := strings.Repeat("x", 500<<10)
-		r.Transport = &web{answer: func(*url.URL) (*http.Response, error) { return text(body) }}
-		for i := range MaxRobotsBytes/len(body) + 20 {
-			if _, err := r.Decide(t.Context(), mustParse(fmt.Sprintf("http://%d.test/", i))); err != nil {
-				t.Fatal(err)
-			}
-			if r.bytes > MaxRobotsBytes {
-				t.Fatalf("%d bytes are kept", r.bytes)
-			}
-		}
-		sum := 0
-		for _, e := range r.entries {
-			sum += e.size
-		}
-		if sum != r.bytes || len(r.order) != len(r.entries) || sum < MaxRobotsBytes-len(body) {
-			t.Errorf("%d bytes in %d entries, counted %d in %d", sum, len(r.entries), r.bytes, len(r.order))
 		}
 	})
 }

@@ -238,35 +238,6 @@ func TestUntrustedTextIsEscaped(t *testing.T) {
 	}
 }
 
-func FuzzWrite(f *testing.F) {
-	for _, words := range hostile() {
-		f.Add(words, 0.5, 3)
-	}
-	f.Add("\xff", math.NaN(), -1)
-	f.Add("curves of any length", 1e300, math.MaxInt)
-	f.Fuzz(func(t *testing.T, words string, x float64, n int) {
-		r := &report.Run{
-			Name: words, Judged: n%2 == 0, Fetched: n, Relevant: n / 2, HostsTotal: 2, PagesTotal: n,
-			Hosts:       []report.Host{{Name: words, Fetched: n}, {Name: words, MedianMS: n}},
-			Operators:   []report.Yield{{Name: words, Fetched: n, Relevant: n}, {Name: "b"}},
-			Niches:      []report.Yield{{Name: words, Fetched: n}, {Name: words}},
-			Generations: []report.Generation{{First: n, Last: n, Fetched: n, Operators: []report.Yield{{Name: words, Fetched: n, Relevant: 1}}}},
-			Curves:      report.Curves{R: n, Cost: []int{1, n}, Run: []float64{x, x}, Random: []float64{x, 1}, Bound: []float64{1, x}, Clairvoyant: []float64{x}},
-			Errors:      []report.Count{{Name: words, N: n}},
-			Fitness:     report.Histogram{Measure: words, Bins: []report.Bin{{From: x, To: x, Relevant: n}, {From: 0, To: x}}, Threshold: x},
-			Pages:       []report.Found{{Title: words, URL: words, Score: x, Lineage: []report.Step{{Known: true, URL: words, Parents: []string{words, words}, Reasons: []report.Reason{{Name: words, Value: x}}}}}},
-		}
-		if n%3 == 0 {
-			r.Measures = &report.Measures{R: n, NAUC: x, Recall: x, Harvest: x, Cost50: n}
-		}
-		s := report.Strategy{Name: words, Mean: x, Low: -x, High: x, Topics: []float64{x, 0}, Harvest: []float64{x, x}, P: x}
-		c := &report.Comparison{Name: words, Reference: words, Measure: words, Tracks: []report.Track{{Name: words, Topics: []string{words, words}, Costs: []int{n, 2}, Strategies: []report.Strategy{s, s}, Seeing: x}}}
-		out, tree := write(t, &report.Page{Runs: []*report.Run{r}, Comparison: c})
-		harmless(t, tree)
-		plain(t, out)
-	})
-}
-
 // plain reports numbers that are not finite.
 func plain(t testing.TB, page []byte) {
 	t.Helper()
@@ -457,20 +428,4 @@ func contrast(t *testing.T, a, b string) float64 {
 	}
 	x, y := luminance(a)+.05, luminance(b)+.05
 	return max(x/y, y/x)
-}
-
-func BenchmarkWrite(b *testing.B) {
-	p := runs(sampleRun("judged", 1))
-	var out bytes.Buffer
-	if err := report.Write(&out, p); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(out.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		out.Reset()
-		if err := report.Write(&out, p); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -79,10 +79,7 @@ var nan = cmpopts.EquateNaNs()
 
 func TestRunWithoutJudge(t *testing.T) {
 	var faults []string
-	got, err := Read(source(&faults))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, source(&faults))
 	home := Step{URL: "http://a.test/", Known: true, Title: "Home of jazz", Generation: 1, Operator: "seed", Score: 0.5, Relevant: true}
 	x := Step{
 		URL: "http://a.test/x", Known: true, Title: "X", Generation: 2, Operator: "link",
@@ -163,10 +160,7 @@ func TestStrategyOfTheUser(t *testing.T) {
 	for _, settings := range []string{"strategy forage\nreplaced evolve\n", "replaced score\nreplaced evolve\nstrategy forage\n"} {
 		s := source(new([]string))
 		s.Settings = []byte(settings)
-		run, err := Read(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := readRun(t, s)
 		if run.Strategy != "A strategy of the user" {
 			t.Errorf("%q: %q", settings, run.Strategy)
 		}
@@ -177,10 +171,7 @@ func TestVerdicts(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(opinion)
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	if !got.Judged || got.Relevant != 3 || got.SelfRelevant != 4 {
 		t.Errorf("judged %v, %d relevant and %d by the measure, want 3 and 4", got.Judged, got.Relevant, got.SelfRelevant)
 	}
@@ -223,10 +214,7 @@ func TestLineageFollowsRedirectsToAQuery(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(strings.Replace(opinion, `z","verdict":"unlabelled"`, `z","verdict":"relevant"`, 1))
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	for _, p := range got.Pages {
 		if p.URL != "http://c.test/z" {
 			continue
@@ -260,10 +248,7 @@ func TestLongLineageKeepsItsSeed(t *testing.T) {
 		}
 		s.Generations = append(s.Generations, Part{Number: i, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }})
 	}
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	lineage := func(i int) []Step { return got.Pages[29-i].Lineage }
 	if steps := lineage(11); len(steps) != 12 || steps[11].Omitted != 0 || steps[11].Operator != "seed" {
 		t.Errorf("of 12 steps there are %d, the last %+v", len(steps), steps[len(steps)-1])
@@ -287,10 +272,7 @@ func TestLineageOfRepeatedAddresses(t *testing.T) {
 	} {
 		s.Generations = append(s.Generations, Part{Number: i + 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }})
 	}
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	var paths []string
 	for _, p := range got.Pages {
 		var path []string
@@ -340,10 +322,7 @@ func TestSummary(t *testing.T) {
 		"nauc":0.5,"auc_clairvoyant":0.8,"auc_bound":0.7,"cost_50":5,"cost_80":0,"cost_90":0,"relevant_hosts":2,"self_harvest":0.444444,
 		"mean_score":0.6,"seeing":{"nauc":0.9,"auc_clairvoyant":0.95,"recall":1},"clairvoyant_recall":1,"label":"jazz","seeds":2,"graph":"archive",
 		"harvest_at":{"100":0.1},"curves":{"cost":[3,9],"run":[1,3],"random":[0.5,1.5],"random_low":[0,1],"random_high":[1,2],"clairvoyant":[3,4],"bound":[3,4]}}`)
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	measures := &Measures{
 		T: 9, R: 4, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
 		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
@@ -404,10 +383,7 @@ level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=2 seconds=0.1
 level=INFO msg=done cmd="frontier add" in=20 out=0 changed=3 known=0 skipped_query=4 skipped_refused=1 seconds=0.001
 level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 skipped_x=-5 seconds=0.1
 `)}
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	if d := cmp.Diff([]Count{{"parse: malformed", 3}, {"frontier add: refused", 1}}, got.Skipped); d != "" {
 		t.Error(d)
 	}
@@ -440,10 +416,7 @@ func TestGenerationsAreMerged(t *testing.T) {
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil },
 		})
 	}
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	// 241 generations are merged to 80 of three and one of one; each operator has 12 pages, and
 	// o0 has 13.
 	if n := len(got.Generations); n != 81 {
@@ -476,10 +449,7 @@ func TestBestPagesAreShown(t *testing.T) {
 	}
 	lines.WriteString(`{"url":"http://none.test/","status_code":200,"relevant":true}` + "\n")
 	s := &Source{Generations: []Part{{Number: 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines.String())), nil }}}}
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	if len(got.Pages) != MaxPages || got.PagesTotal != n+1 || len(got.Hosts) != MaxHosts || got.HostsTotal != n+1 {
 		t.Errorf("%d of %d pages, %d of %d hosts", len(got.Pages), got.PagesTotal, len(got.Hosts), got.HostsTotal)
 	}
@@ -618,10 +588,7 @@ func TestAgreementIsNotAJudgement(t *testing.T) {
 	s.Verdicts = strings.NewReader(opinion)
 	s.Summary = []byte(`{"v":1,"fetched":7,"cost":9,"queries":1,"free":1,"agreement":{"with":"classifier","held_out":true,"pages":6,"both":2,
 		"only_crawl":1,"only_classifier":1,"neither":2,"precision":0.666667,"recall":0.666667,"f1":0.666667,"kappa":0.333333}}`)
-	got, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := readRun(t, s)
 	want := &Agreement{
 		HeldOut: true, Pages: 6, Both: 2, OnlyCrawl: 1, OnlyClassifier: 1, Neither: 2,
 		Kappa: 0.333333,
@@ -664,4 +631,14 @@ func TestNamesAreBounded(t *testing.T) {
 	if len(run.Operators) != MaxOperators+1 || sum != n {
 		t.Errorf("%d operators with %d pages, want %d with %d", len(run.Operators), sum, MaxOperators+1, n)
 	}
+}
+
+// readRun reads a run that can be read.
+func readRun(t *testing.T, s *Source) *Run {
+	t.Helper()
+	run, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
 }

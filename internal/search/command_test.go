@@ -130,10 +130,7 @@ func TestCacheInMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	source := &counting{name: "s"}
 	for want := 1; want <= 2; want++ {
-		cache, err := OpenCache("")
-		if err != nil {
-			t.Fatal(err)
-		}
+		cache := openCache(t, "")
 		for range 2 {
 			if _, err := cache.Of(source).Search(t.Context(), "q", 1); err != nil {
 				t.Fatal(err)

@@ -15,18 +15,12 @@ import (
 func contents(tb testing.TB) (index, cache []byte) {
 	tb.Helper()
 	dir := tb.TempDir()
-	x, err := OpenIndex(filepath.Join(dir, "index"), true)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	err = x.Add(Archive{Name: "a", Size: 7, Mark: "m"}, parse("a | Jazz | jazz and hard bop", "b | Tea | "+strings.Repeat("a cup of tea and jazz ", 500), "c | Bop | bop"))
+	x := open(tb, filepath.Join(dir, "index"))
+	err := x.Add(Archive{Name: "a", Size: 7, Mark: "m"}, parse("a | Jazz | jazz and hard bop", "b | Tea | "+strings.Repeat("a cup of tea and jazz ", 500), "c | Bop | bop"))
 	if err := errors.Join(err, x.Close()); err != nil {
 		tb.Fatal(err)
 	}
-	c, err := OpenCache(filepath.Join(dir, "cache"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	c := openCache(tb, filepath.Join(dir, "cache"))
 	_, err = c.Of(fixed{"http://x.example/"}).Search(tb.Context(), "jazz", 1)
 	if err := errors.Join(err, c.Close()); err != nil {
 		tb.Fatal(err)
@@ -106,9 +100,7 @@ func TestDamagedDatabase(t *testing.T) {
 				"truncated":   func(b []byte) []byte { return b[:4096*page+100] },
 			} {
 				name := filepath.Join(dir, c.what+".db")
-				if err := os.WriteFile(name, damage(append([]byte(nil), c.data...)), 0o666); err != nil {
-					t.Fatal(err)
-				}
+				writeFile(t, name, damage(append([]byte(nil), c.data...)))
 				err := c.use(t.Context(), name)
 				if err == nil && what == "truncated" && page < pages-1 {
 					t.Errorf("%s, page %d of %d %s: no error", c.what, page, pages, what)
@@ -202,9 +194,7 @@ func FuzzDatabase(f *testing.F) {
 			for _, suffix := range []string{"-journal", "-wal", "-shm"} {
 				os.Remove(name + suffix)
 			}
-			if err := os.WriteFile(name, data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, name, data)
 			var err error
 			if kind == "index" {
 				err = use(ctx, name)

@@ -19,9 +19,7 @@ import (
 func library(t testing.TB, documents ...string) *Index {
 	t.Helper()
 	x := open(t, filepath.Join(t.TempDir(), "web.db"))
-	if err := x.Add(Archive{Name: "a"}, parse(documents...)); err != nil {
-		t.Fatal(err)
-	}
+	add(t, x, Archive{Name: "a"}, parse(documents...))
 	return x
 }
 
@@ -33,6 +31,29 @@ func open(t testing.TB, name string) *Index {
 	}
 	t.Cleanup(func() { x.Close() })
 	return x
+}
+
+func openCache(t testing.TB, name string) *Cache {
+	t.Helper()
+	c, err := OpenCache(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func add(t testing.TB, x *Index, a Archive, documents []Document) {
+	t.Helper()
+	if err := x.Add(a, documents); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t testing.TB, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func parse(documents ...string) (list []Document) {
@@ -141,9 +162,7 @@ func TestNewestCaptureIsFound(t *testing.T) {
 		day           int64
 	}{{"a", "middle", 2}, {"b", "oldest", 1}, {"c", "newest", 3}, {"d", "another of that second", 3}} {
 		d := []Document{{"http://x.example/p", "", c.text, time.Unix(c.day*86400, 0)}}
-		if err := x.Add(Archive{Name: c.archive}, d); err != nil {
-			t.Fatal(err)
-		}
+		add(t, x, Archive{Name: c.archive}, d)
 	}
 	for query, want := range map[string]string{"newest": "p", "middle": "", "oldest": "", "another": ""} {
 		if got := found(t, x, query, 10); got != want {
@@ -162,9 +181,7 @@ func TestArchiveState(t *testing.T) {
 	if got, err := x.Archive(want.Name); err != nil || got != (Archive{Name: want.Name}) {
 		t.Errorf("before: %+v, %v", got, err)
 	}
-	if err := x.Add(want, parse("p | page | words")); err != nil {
-		t.Fatal(err)
-	}
+	add(t, x, want, parse("p | page | words"))
 	x.Close()
 	if _, err := os.Stat(name); err != nil {
 		t.Fatal(err)
@@ -213,9 +230,7 @@ func TestForeignFileIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, path, []byte(content))
 		return path
 	}
 	database := func(name, statements string) string {
@@ -230,10 +245,7 @@ func TestForeignFileIsNotChanged(t *testing.T) {
 		}
 		return path
 	}
-	cache, err := OpenCache(filepath.Join(dir, "cache.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := openCache(t, filepath.Join(dir, "cache.db"))
 	cache.Close()
 	for _, c := range []struct {
 		path   string
@@ -271,9 +283,7 @@ func TestSQLiteCommandReadsTheIndex(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "web.db")
 	x := open(t, name)
-	if err := x.Add(Archive{Name: "a"}, parse("a | Trees | a forest of trees", "b | Sea | no tree for miles", "c | Sand | nothing")); err != nil {
-		t.Fatal(err)
-	}
+	add(t, x, Archive{Name: "a"}, parse("a | Trees | a forest of trees", "b | Sea | no tree for miles", "c | Sand | nothing"))
 	x.Close()
 	for statement, want := range map[string]string{
 		"select url from pages where pages match 'tree' order by bm25(pages, 0, 2, 1), url": "http://x.example/a\nhttp://x.example/b\n",
@@ -293,14 +303,9 @@ func FuzzSearch(f *testing.F) {
 	for _, q := range []string{"jazz", `"`, `a" OR b`, "NEAR(a b)", "a\x00b", "\xff", "爵士樂", "co\u00ADop", "किताब", "🎷 sax", "a AND (b OR", "x*", "ﷺ", "İ"} {
 		f.Add(q)
 	}
-	x, err := OpenIndex(filepath.Join(f.TempDir(), "web.db"), true)
-	if err != nil {
-		f.Fatal(err)
-	}
+	x := open(f, filepath.Join(f.TempDir(), "web.db"))
 	f.Cleanup(func() { x.Close() })
-	if err := x.Add(Archive{Name: "a"}, parse("p | jazz | words in a text, 爵士樂")); err != nil {
-		f.Fatal(err)
-	}
+	add(f, x, Archive{Name: "a"}, parse("p | jazz | words in a text, 爵士樂"))
 	f.Fuzz(func(t *testing.T, query string) {
 		if _, err := x.Search(t.Context(), query, 3); err != nil {
 			t.Fatalf("%q: %v", expression(query), err)
@@ -336,10 +341,7 @@ func TestAnIndexWithViewsOrTriggersIsNotOpened(t *testing.T) {
 		"create trigger t after insert on captures begin delete from captures; end",
 	} {
 		name := filepath.Join(t.TempDir(), "web.db")
-		x, err := OpenIndex(name, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := open(t, name)
 		if _, err := x.db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}

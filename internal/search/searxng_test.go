@@ -40,7 +40,12 @@ func searxng(t testing.TB, path string, h http.HandlerFunc) *SearXNG {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	s, err := NewSearXNG(server.URL+path, server.Client().Transport, "spoor/test", nil)
+	return newSearXNG(t, server.URL+path, server.Client().Transport, "spoor/test", nil)
+}
+
+func newSearXNG(t testing.TB, address string, transport http.RoundTripper, agent string, pace *Pace) *SearXNG {
+	t.Helper()
+	s, err := NewSearXNG(address, transport, agent, pace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +233,8 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &turns{answers: c.answers(), begun: time.Now()}
-				s, err := NewSearXNG("http://x.example", server, "", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = s.Search(t.Context(), "q", 1)
+				s := newSearXNG(t, "http://x.example", server, "", nil)
+				_, err := s.Search(t.Context(), "q", 1)
 				if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 					t.Errorf("error %v, want %q", err, c.err)
 				}
@@ -246,10 +248,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestFailedPageKeepsEarlierResults(t *testing.T) {
 	server := &turns{answers: []*http.Response{turn(200, "", answerOf("https://x.example/"))}}
-	s, err := NewSearXNG("http://x.example", server, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newSearXNG(t, "http://x.example", server, "", nil)
 	got, err := s.Search(t.Context(), "q", 10)
 	if len(got) != 1 || err != nil {
 		t.Error(got, err)
@@ -262,10 +261,7 @@ func TestPace(t *testing.T) {
 		for range 4 {
 			server.answers = append(server.answers, turn(200, "", answerOf("https://x.example/")))
 		}
-		s, err := NewSearXNG("http://x.example", server, "", NewPace(0.5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newSearXNG(t, "http://x.example", server, "", NewPace(0.5))
 		for i := range 4 {
 			if i == 3 {
 				time.Sleep(time.Minute) // nothing is saved up, nor owed

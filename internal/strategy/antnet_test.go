@@ -11,7 +11,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"spoor/internal/graph"
-	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -47,10 +46,7 @@ func found(page string, score float64, depth int, links ...promised) *wire.Recor
 
 func newAntNetOf(t *testing.T, params ...string) *antNet {
 	t.Helper()
-	s, err := New("antnet", target(t), params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "antnet", target(t), params)
 	return s.(*antNet)
 }
 
@@ -337,24 +333,12 @@ func TestAntNetCountsRepeatedLinkOnce(t *testing.T) {
 }
 
 func TestAntNetSearchesForTwoKeywordsEveryFiveGenerations(t *testing.T) {
-	words, err := topic.New("en", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := words.AddQuery("Search Engines computer"); err != nil {
-		t.Fatal(err)
-	}
+	words := topicOf(t, "en", "Search Engines computer")
 	queries := func(generations int, params ...string) (lines []string) {
 		dir := t.TempDir()
 		for g := 1; g <= generations; g++ {
-			s, err := New("antnet", words, params)
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, _, err := OpenJournal(dir, Signature("antnet", s), s, g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, "antnet", words, params)
+			j, _ := openJournal(t, dir, Signature("antnet", s), s, g)
 			for _, a := range s.Breed(20, rand.New(rand.NewPCG(3, uint64(g)))) {
 				if a.URL != "" || a.Operator != opMutation || a.Parents != nil || a.Via != "" {
 					t.Errorf("generation %d: %+v", g, a)

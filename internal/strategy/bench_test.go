@@ -113,13 +113,7 @@ func (w *synthetic) page(a Address, generation int) *wire.Record {
 // topic returns a topic learned from the first pages.
 func (w *synthetic) topic(tb testing.TB) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("en", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery(syntheticQuery); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "en", syntheticQuery)
 	var positive, negative []topic.Page
 	for i := range 400 {
 		rec := w.page(Address{URL: w.url(i)}, 1)
@@ -214,10 +208,7 @@ func BenchmarkBreed(b *testing.B) {
 	for _, kind := range Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
 			create := func() Strategy {
-				s, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := newStrategy(b, kind.Name, target, nil)
 				return s
 			}
 			random := func(g int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(g))) }
@@ -285,10 +276,7 @@ func BenchmarkLongCrawl(b *testing.B) {
 	for _, kind := range Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
 			for b.Loop() {
-				s, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := newStrategy(b, kind.Name, target, nil)
 				c := newTestFrontier()
 				var deltas [][]byte
 				var spent time.Duration
@@ -317,10 +305,7 @@ func BenchmarkLongCrawl(b *testing.B) {
 					}
 				}
 				c = nil
-				again, err := New(kind.Name, target, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
+				again := newStrategy(b, kind.Name, target, nil)
 				held := heapOf(func() { s = nil })
 				began := time.Now()
 				for _, delta := range deltas {

@@ -73,10 +73,7 @@ func reason(t *testing.T, a Address, name string) float64 {
 // made is a strategy for target.
 func made[S Strategy](t *testing.T, kind string, params ...string) S {
 	t.Helper()
-	s, err := New(kind, target(t), params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, kind, target(t), params)
 	return s.(S)
 }
 
@@ -94,10 +91,7 @@ func TestDamagedStatesDoNotPanic(t *testing.T) {
 	}
 	for _, test := range variants {
 		made := func() Strategy {
-			s, err := New(kindOf(test), subject, paramsOf(test))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, kindOf(test), subject, paramsOf(test))
 			return s
 		}
 		s := made()

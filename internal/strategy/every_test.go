@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -52,6 +51,7 @@ func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
 				"tunnel", "tunnel limit=0.3 max-level=0", "tunnel count=log1p parents=mean",
 				"jaccard", "jaccard top=1 threshold=0.3 mutation-every=20",
 				"anthelion", "apprentice", "linearq", "tagpath",
+				"symbiosis", "symbiosis population=2", "symbiosis queue-factor=0", "symbiosis bias=0 selection=0.1", "symbiosis mutation-every=0",
 			}},
 			{worded{w}, classics},
 			{promising{w}, antNets[:3]},
@@ -68,72 +68,6 @@ func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
 	}
 }
 
-// A strategy that is restored from its deltas before every generation proposes and saves the
-// same as one that is kept in memory.
-func TestRestoredStrategiesContinueUnchanged(t *testing.T) {
-	generations := 25
-	if testing.Short() {
-		generations = 14
-	}
-	var all []string
-	for _, kind := range Kinds() {
-		all = append(all, kind.Name)
-	}
-	for _, test := range []struct {
-		web      pages
-		seeds    []Address
-		variants []string
-	}{
-		{signposts(), []Address{{URL: "http://h0.test/l0"}, {URL: "http://gone.test/"}}, all},
-		{random(300, 3), seeds("0", "1", "7"), linkOrders},
-		{worded{random(200, 21)}, seeds("0", "1", "2"), classics},
-		{promising{random(300, 4)}, seeds("0", "1"), antNets},
-	} {
-		for _, variant := range test.variants {
-			create := func() Strategy {
-				s, err := New(kindOf(variant), target(t), paramsOf(variant))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return s
-			}
-			kept := create()
-			var deltas [][]byte
-			batch := test.seeds
-			for g := 1; g <= generations; g++ {
-				restored := create()
-				for i, d := range deltas {
-					if err := restored.Replay(d); err != nil {
-						t.Fatalf("%s: generation %d: %v", variant, i+1, err)
-					}
-				}
-				var bred [2][]Address
-				for i, s := range []Strategy{kept, restored} {
-					for _, a := range batch {
-						s.Visit(test.web.fetch(a, g))
-					}
-					bred[i] = s.Breed(12, rand.New(rand.NewPCG(3, uint64(g))))
-				}
-				if diff := gocmp.Diff(fmt.Sprint(bred[0]), fmt.Sprint(bred[1])); diff != "" {
-					t.Fatalf("%s: generation %d proposes (-kept +restored):\n%s", variant, g, diff)
-				}
-				delta := kept.AppendDelta(nil)
-				if string(delta) != string(restored.AppendDelta(nil)) {
-					t.Fatalf("%s: generation %d: the states differ", variant, g)
-				}
-				deltas = append(deltas, delta)
-				batch = slices.DeleteFunc(bred[0], func(a Address) bool { return a.URL == "" })
-				batch = batch[:min(len(batch), 12)]
-				if g == 7 && len(batch) > 0 { // the frontier returns one address unfetched, and is empty later
-					batch = batch[:len(batch)-1]
-				} else if g == 12 {
-					batch = nil
-				}
-			}
-		}
-	}
-}
-
 // Of several proposals of an address the frontier keeps the latest, so a strategy never proposes
 // a waiting address again with a lower priority.
 func TestPrioritiesOfWaitingAddressesAreNotLowered(t *testing.T) {
@@ -144,10 +78,7 @@ func TestPrioritiesOfWaitingAddressesAreNotLowered(t *testing.T) {
 		{signposts(), "h0.test/l0"}, {random(300, 3), "0"}, {worded{random(200, 21)}, "0"}, {promising{random(300, 4)}, "0"},
 	} {
 		for _, kind := range Kinds() {
-			s, err := New(kind.Name, target(t), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, kind.Name, target(t), nil)
 			waiting, requested := map[string]float64{}, map[string]bool{}
 			batch := seeds(test.seed)
 			for g := 1; g <= 25; g++ {
@@ -205,10 +136,7 @@ func (w rescored) fetch(a Address, generation int) *wire.Record {
 // addresses whatever the scores are. They steer pagerank only with topic=true.
 func TestScoresSteerTheStrategiesThatSaySo(t *testing.T) {
 	order := func(w pages, seeds []Address, variant string) (urls []string) {
-		s, err := New(kindOf(variant), target(t), paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kindOf(variant), target(t), paramsOf(variant))
 		batch := seeds
 		for g := 1; g <= 12; g++ {
 			for _, a := range batch {

@@ -83,10 +83,7 @@ func TestForageLearnsWordsOfLinks(t *testing.T) {
 
 // The words of an address are split at punctuation, digits and changes of case.
 func TestTermsOfAnAddress(t *testing.T) {
-	s, err := New("forage", target(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "forage", target(t), nil)
 	f := s.(*forage)
 	for _, test := range []struct{ url, want string }{
 		{"http://a.test/~jones/GeneticCrawlers/page12.html", "jone genet crawler page \x00tilde \x00number"},

@@ -135,10 +135,7 @@ func TestTopicWithoutTableUsesKeywords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := New("gcrawler", subject, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "gcrawler", subject, nil)
 	if diff := gocmp.Diff("[{call  5 0} {paper  5 0}]", fmt.Sprint(s.(*gcrawler).table)); diff != "" {
 		t.Error(diff)
 	}

@@ -218,27 +218,3 @@ func TestSpiderContinuesAfterKnownPage(t *testing.T) {
 		t.Errorf("%d spiders", len(s.spiders))
 	}
 }
-
-// With any score of a page, the state of its spider can be restored.
-func TestSpidersRoundTripWithHugeScores(t *testing.T) {
-	for _, worth := range []float64{1e15, -1e15} {
-		s, back := made[*infoSpiders](t, "infospiders", "population=2"), made[*infoSpiders](t, "infospiders", "population=2")
-		at, link := address("a"), 0
-		for g := range uint64(4) {
-			links := []wire.Link{}
-			for range 3 {
-				link++
-				links = append(links, wire.Link{URL: address(fmt.Sprint(link)), Anchor: "genetic crawler"})
-			}
-			s.Visit(&wire.Record{URL: at, StatusCode: 200, Score: wire.Num(worth), Links: links})
-			next := s.Breed(1, rand.New(rand.NewPCG(1, g)))
-			if err := back.Replay(s.AppendDelta(nil)); err != nil {
-				t.Fatalf("pages worth %g: %v", worth, err)
-			}
-			if len(next) == 0 {
-				t.Fatalf("pages worth %g: nothing is bred", worth)
-			}
-			at = next[0].URL
-		}
-	}
-}

@@ -40,10 +40,7 @@ func TestJaccardOperators(t *testing.T) {
 // A link is worth the best of the pages that selected it, and says why.
 func TestJaccardLinkHasScoreOfBestPage(t *testing.T) {
 	w := anchored{"a": "0.5 x=0.2 y=0.1", "b": "0.9 x=0.1"}
-	s, err := New("jaccard", target(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "jaccard", target(t), nil)
 	check(t, described(w.generation(s, 10, 1, seeds("a", "b"))), []string{
 		"x link 0.9 via b page=0.9 words=0.2",
 		"y link 0.5 via a page=0.5 words=0.1",
@@ -118,14 +115,8 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for g, names := range []string{"a b", "c d", "e f", "g h", "i j", "k l"} {
-			s, err := New("jaccard", target(t), append([]string{"mutation-every=4", "threshold=0.5"}, test.params...))
-			if err != nil {
-				t.Fatal(err)
-			}
-			j, _, err := OpenJournal(dir, Signature("jaccard", s), s, g+1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, "jaccard", target(t), append([]string{"mutation-every=4", "threshold=0.5"}, test.params...))
+			j, _ := openJournal(t, dir, Signature("jaccard", s), s, g+1)
 			for n := range strings.SplitSeq(names, " ") {
 				rec := &wire.Record{URL: address(n), StatusCode: 200, Text: texts[n], Score: wire.Num(1)}
 				if n == "b" {
@@ -151,10 +142,7 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 // What a search found is fetched before what waits, or it never would be.
 func TestJaccardSearchResultsGoFirst(t *testing.T) {
 	w := anchored{"a": "0.5 b=0.1"}
-	s, err := New("jaccard", target(t), []string{"mutation-every=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "jaccard", target(t), []string{"mutation-every=1"})
 	check(t, described(w.generation(s, 10, 1, seeds("a"))), []string{
 		"b link 0.5 via a page=0.5 words=0.1",
 		"?genetic crawler mutation 1.5",
@@ -199,10 +187,7 @@ func TestJaccardIgnoresTemplateLinks(t *testing.T) {
 		{"to the letter", []string{"compat=true"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := New("jaccard", world, test.params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := newStrategy(t, "jaccard", world, test.params)
 			got := s.(*jaccard)
 			again, _ := New("jaccard", world, test.params)
 			restored := again.(*jaccard)
@@ -241,10 +226,7 @@ func TestJaccardIgnoresTemplateLinks(t *testing.T) {
 func TestJaccardKeepsScoresOfOtherMeasures(t *testing.T) {
 	world := target(t)
 	world.Reference.URL, world.Reference.Links = "http://h.test/p0", []string{"http://h.test/m"}
-	s, err := New("jaccard", world, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "jaccard", world, nil)
 	for i := range 6 {
 		s.Visit(&wire.Record{URL: fmt.Sprintf("http://h.test/p%d", i), StatusCode: 200, Score: wire.Num(0.9),
 			Scores: []wire.Scored{{Name: "jaccard", Value: 0.5}, {Name: "vsm", Value: 0.9}}, Links: []wire.Link{{URL: "http://h.test/m"}}})

@@ -17,10 +17,7 @@ import (
 func live(t *testing.T, dir string, generation int, addresses []Address, w tiny) []Address {
 	t.Helper()
 	s := newNiche()
-	j, g, err := OpenJournal(dir, Signature("niche", s), s, generation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, g := openJournal(t, dir, Signature("niche", s), s, generation)
 	for _, a := range addresses {
 		s.Visit(w.fetch(a, g))
 	}
@@ -40,10 +37,7 @@ func seeds(names ...string) (addresses []Address) {
 
 func journal(t *testing.T, dir string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, journalName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := readFile(t, filepath.Join(dir, journalName))
 	return b
 }
 
@@ -74,9 +68,7 @@ func TestTornFrameIsDiscarded(t *testing.T) {
 	whole := journal(t, dir)
 	for size := range len(whole) {
 		torn := t.TempDir()
-		if err := os.WriteFile(filepath.Join(torn, journalName), whole[:size], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(torn, journalName), whole[:size])
 		if size < after1 {
 			live(t, torn, 1, seeds("0", "1", "2"), w)
 		}
@@ -112,15 +104,10 @@ func TestJournalErrorsHaveHints(t *testing.T) {
 		dir := t.TempDir()
 		live(t, dir, 2, live(t, dir, 1, seeds("0", "1"), w), w)
 		if test.harm != nil {
-			if err := os.WriteFile(filepath.Join(dir, journalName), test.harm(journal(t, dir)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			writeFile(t, filepath.Join(dir, journalName), test.harm(journal(t, dir)))
 		}
-		s, err := New("niche", nil, test.params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err = OpenJournal(dir, Signature("niche", s), s, test.generation); err == nil || !strings.Contains(err.Error(), test.want) {
+		s := newStrategy(t, "niche", nil, test.params)
+		if _, _, err := OpenJournal(dir, Signature("niche", s), s, test.generation); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want «%s»", test.name, err, test.want)
 		}
 	}
@@ -135,9 +122,7 @@ func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 	whole := journal(t, dir)
 	harmed := bytes.Clone(whole)
 	harmed[after1+2] ^= 1
-	if err := os.WriteFile(filepath.Join(dir, journalName), harmed, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, filepath.Join(dir, journalName), harmed)
 	live(t, dir, 2, first, w)
 	live(t, dir, 3, second, w)
 	if !bytes.Equal(journal(t, dir), whole) {
@@ -149,10 +134,7 @@ func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 func FuzzReplay(f *testing.F) {
 	w, topic := random(60, 8), target(f)
 	for i, kind := range Kinds() {
-		s, err := New(kind.Name, topic, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		s := newStrategy(f, kind.Name, topic, nil)
 		for _, a := range seeds("0", "1", "2") {
 			s.Visit(w.fetch(a, 1))
 		}
@@ -161,65 +143,21 @@ func FuzzReplay(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, number uint8, b []byte) {
 		kinds := Kinds()
-		s, err := New(kinds[int(number)%len(kinds)].Name, topic, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kinds[int(number)%len(kinds)].Name, topic, nil)
 		if s.Replay(b) == nil {
 			s.Breed(20, rand.New(rand.NewPCG(1, 1)))
 		}
 	})
 }
 
-// A run of evolve at 100,000 known links: read the state, learn a generation of
-// 20 pages, save it.
-func BenchmarkGenerationAt100000Links(b *testing.B) {
-	w, topic := random(7000, 9), target(b)
-	for _, kind := range Kinds() {
-		b.Run(kind.Name, func(b *testing.B) {
-			create := func() Strategy {
-				s, err := New(kind.Name, topic, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				return s
-			}
-			s := create()
-			for i := range 6900 {
-				s.Visit(w.fetch(Address{URL: address(fmt.Sprint(i))}, 1))
-			}
-			s.Breed(20, rand.New(rand.NewPCG(1, 1)))
-			delta := s.AppendDelta(nil)
-			b.SetBytes(int64(len(delta)))
-			b.ReportAllocs()
-			for b.Loop() {
-				s := create()
-				if err := s.Replay(delta); err != nil {
-					b.Fatal(err)
-				}
-				for i := range 20 {
-					s.Visit(w.fetch(Address{URL: address(fmt.Sprint(6900 + i))}, 2))
-				}
-				s.Breed(20, rand.New(rand.NewPCG(1, 2)))
-				s.AppendDelta(nil)
-			}
-		})
-	}
-}
-
 func TestAJournalIsNotWrittenThroughALink(t *testing.T) {
 	w, dir, elsewhere := random(300, 5), t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, elsewhere, []byte("mine"))
 	if err := os.Symlink(elsewhere, filepath.Join(dir, journalName)); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	s := newNiche()
-	j, g, err := OpenJournal(dir, Signature("niche", s), s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, g := openJournal(t, dir, Signature("niche", s), s, 1)
 	s.Visit(w.fetch(seeds("0")[0], g))
 	if err := j.Append(g, s); err == nil || !strings.Contains(err.Error(), "journal is a symbolic link") {
 		t.Errorf("got error %v", err)
@@ -236,10 +174,7 @@ func FuzzJournal(f *testing.F) {
 	kinds := Kinds()
 	create := func(tb testing.TB, number uint8) (Strategy, string) {
 		name := kinds[int(number)%len(kinds)].Name
-		s, err := New(name, topic, nil)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		s := newStrategy(tb, name, topic, nil)
 		return s, Signature(name, s)
 	}
 	live := func(s Strategy, n int) {
@@ -265,9 +200,7 @@ func FuzzJournal(f *testing.F) {
 		b := []byte(journalFormat + signature + "\n")
 		b = appendFrame(b, first, 1)
 		b = appendFrame(b, second, last)
-		if err := os.WriteFile(filepath.Join(dir, journalName), append(b, tail...), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, journalName), append(b, tail...))
 		j, next, err := OpenJournal(dir, signature, s, 0)
 		if err != nil {
 			if !strings.Contains(err.Error(), filepath.Join(dir, journalName)) {
@@ -303,9 +236,7 @@ func TestAJournalThatIsTooLargeIsNotRead(t *testing.T) {
 		{"delta", append(head[:len(head):len(head)], claimed...), 3 << 30, "the frame after generation 0 is damaged\nhint: "},
 	} {
 		name := filepath.Join(t.TempDir(), journalName)
-		if err := os.WriteFile(name, test.data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, test.data)
 		if err := os.Truncate(name, test.size); err != nil {
 			t.Skip(err)
 		}
@@ -325,9 +256,7 @@ func TestGenerationsOfAJournalFollowEachOther(t *testing.T) {
 		first := bytes.IndexByte(b, '\n') + 1
 		second := first + frameHead + int(binary.LittleEndian.Uint32(b[first:]))
 		b = appendFrame(b[:second:second], b[second+frameHead:], last)
-		if err := os.WriteFile(filepath.Join(dir, journalName), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(dir, journalName), b)
 		s := newNiche()
 		if _, n, err := OpenJournal(dir, Signature("niche", s), s, 0); err == nil || !strings.Contains(err.Error(), "after generation 1 is damaged") {
 			t.Errorf("generation %d after 1: the next is %d, %v", last, n, err)
@@ -343,4 +272,30 @@ func appendFrame(b, delta []byte, generation uint32) []byte {
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(delta, castagnoli))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
 	return append(b, delta...)
+}
+
+// openJournal opens the journal in dir, and restores s from it.
+func openJournal(t *testing.T, dir, signature string, s Strategy, generation int) (*Journal, int) {
+	t.Helper()
+	j, next, err := OpenJournal(dir, signature, s, generation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, next
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeFile(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
 }

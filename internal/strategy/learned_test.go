@@ -3,7 +3,6 @@ package strategy
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -105,65 +104,5 @@ func TestLearnersFindMoreRelevantPages(t *testing.T) {
 		if float64(got) < test.times*float64(plain) {
 			t.Errorf("%s %v found %d relevant pages, breadthfirst %d: want %g times that", test.kind, test.params, got, plain, test.times)
 		}
-	}
-}
-
-// BenchmarkLearned measures a generation of 200 pages with 100,000 waiting links on 2,000 hosts,
-// each with 40 words. MB-held is the memory of the strategy.
-func BenchmarkLearned(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	words := func(n int) string {
-		var s strings.Builder
-		for range n {
-			fmt.Fprintf(&s, "w%dx ", int(20000*rng.Float64()*rng.Float64()*rng.Float64()))
-		}
-		return s.String()
-	}
-	var web []*wire.Record
-	for i := range 1400 {
-		rec := &wire.Record{URL: fmt.Sprintf("http://h%d.test/%d", i%2000, i), StatusCode: 200, Score: wire.Num(rng.Float64()), Relevant: wire.False}
-		if rng.IntN(5) == 0 {
-			rec.Relevant = wire.True
-		}
-		for k := range 80 {
-			n := i*80 + k + 1
-			rec.Links = append(rec.Links, wire.Link{URL: fmt.Sprintf("http://h%d.test/%d", n%2000, n), Anchor: words(4), Context: words(36),
-				Path: fmt.Sprintf("html/body/div.c%d/ul/li.i%d/a", rng.IntN(60), rng.IntN(5)), Score: wire.Num(rng.Float64())})
-		}
-		web = append(web, rec)
-	}
-	for _, kind := range Kinds() {
-		b.Run(kind.Name, func(b *testing.B) {
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			s := kind.New()
-			for _, rec := range web[:1200] {
-				s.Visit(rec)
-			}
-			s.Breed(200, rand.New(rand.NewPCG(1, 1)))
-			delta := s.AppendDelta(nil)
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			held := float64(after.HeapAlloc-before.HeapAlloc) / 1e6
-			var breed float64
-			b.ReportAllocs()
-			for b.Loop() {
-				b.StopTimer()
-				s := kind.New()
-				if err := s.Replay(delta); err != nil {
-					b.Fatal(err)
-				}
-				b.StartTimer()
-				for _, rec := range web[1200:] {
-					s.Visit(rec)
-				}
-				s.Breed(200, rand.New(rand.NewPCG(1, 2)))
-				breed = float64(len(s.AppendDelta(nil)))
-			}
-			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/200, "ms/page")
-			b.ReportMetric(held, "MB-held")
-			b.ReportMetric(breed/1e6, "MB-delta")
-		})
 	}
 }

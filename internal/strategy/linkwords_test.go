@@ -128,10 +128,7 @@ func TestLinkStoreRoundTrip(t *testing.T) {
 }
 
 func aimedApprentice(t *testing.T) *apprentice {
-	s, err := New("apprentice", target(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "apprentice", target(t), nil)
 	return s.(*apprentice)
 }
 

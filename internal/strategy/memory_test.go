@@ -1,13 +1,9 @@
 package strategy
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
-	"time"
 
 	"spoor/internal/graph"
-	"spoor/internal/wire"
 )
 
 // The best parent of an address is the first page with the highest score, of all pages that were
@@ -39,42 +35,5 @@ func TestBestParentIsFirstOfEquals(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// BenchmarkMenu measures a crawl of 10,000 pages, one per generation, all of which have the same
-// menu of 50 links to a host that never responds: the time of a page among the first thousand,
-// and among the last.
-func BenchmarkMenu(b *testing.B) {
-	const pages, mean = 10_000, 1000
-	topic := target(b)
-	for _, kind := range Kinds() {
-		b.Run(kind.Name, func(b *testing.B) {
-			for b.Loop() {
-				s, err := New(kind.Name, topic, nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				began := time.Now()
-				for i := range pages {
-					if i == pages-mean {
-						began = time.Now()
-					}
-					rec := &wire.Record{URL: address(fmt.Sprint(i)), StatusCode: 200, Score: wire.Num(float64(i%97) / 97), OutDegree: 51}
-					for m := range 50 {
-						rec.Links = append(rec.Links, wire.Link{URL: address(fmt.Sprint("slow/", m)), Path: "html/body/ul/li/a"})
-					}
-					rec.Links = append(rec.Links, wire.Link{URL: address(fmt.Sprint(i + 1)), Path: "html/body/p/a"})
-					s.Visit(rec)
-					s.Breed(1, rand.New(rand.NewPCG(1, uint64(i))))
-					s.AppendDelta(nil)
-					if i == mean-1 {
-						b.ReportMetric(time.Since(began).Seconds()*1e3/mean, "ms/page-first")
-					}
-				}
-				b.ReportMetric(time.Since(began).Seconds()*1e3/mean, "ms/page-last")
-				b.ReportMetric(0, "ns/op")
-			}
-		})
 	}
 }

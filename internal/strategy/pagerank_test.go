@@ -28,10 +28,7 @@ func TestPageRankOrder(t *testing.T) {
 		{[]string{"damping=0"}, map[string]float64{"f": 1. / 6, "c": 1. / 18, "d": 1. / 18, "e": 1. / 18}},
 		{[]string{"topic=true"}, map[string]float64{"c": 0.8 / 1.85 / 3, "d": 0.8 / 1.85 / 3, "e": 0.8 / 1.85 / 3, "f": 0.2 / 1.85}},
 	} {
-		s, err := New("pagerank", nil, test.params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, "pagerank", nil, test.params)
 		for _, a := range seeds("a", "b") {
 			s.Visit(fork.fetch(a, 1))
 		}

@@ -85,6 +85,7 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 		}
 		for i := range rec.Links {
 			rec.Links[i].Path, rec.Links[i].Score = fmt.Sprintf("html/body/div.d%d/a", i%7), wire.Num(float64(i%5)/5)
+			rec.Links[i].Anchor, rec.Links[i].Context = fmt.Sprintf("genetic ant%d", i%9), "a crawler of ants"
 		}
 		if rec.FinalURL != "" {
 			rec.Redirects = append(rec.Redirects, wire.Redirect{URL: rec.URL, StatusCode: 301})
@@ -105,35 +106,30 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 	if testing.Short() {
 		webs, generations = 1, 20
 	}
-	for _, test := range [][]string{
-		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
-		{"symbiosis"}, {"symbiosis", "compat=true"}, {"symbiosis", "objective=literal", "population=3"},
-		{"antnet"}, {"antnet", "compat=true", "mutation-every=1"}, {"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"},
-		{"jaccard", "mutation-every=10"}, {"jaccard", "compat=true", "mutation-every=10"},
-		{"tunnel"}, {"tunnel", "compat=true"}, {"tunnel", "count=log1p", "parents=mean", "max-level=0"},
-
-		{"breadthfirst"}, {"depthfirst"}, {"random"}, {"indegree"},
-		{"pagerank", "every=7"}, {"pagerank", "topic=true"}, {"hits", "every=3"}, {"hits", "guard=false"},
-		{"bestfirst"}, {"bestfirst", "anchor=true"}, {"bestn"}, {"bestn", "n=7", "buffer=9"},
-		{"fish"}, {"shark"}, {"qinchen", "mutation=1"}, {"gcrawler"}, {"gcrawler", "population=1", "window=2"},
-		{"infospiders"}, {"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
-		{"apprentice", "every=5", "reservoir=8"}, {"anthelion"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
-		{"tagpath"}, {"linearq"}, {"linearq", "update=synchronous", "epsilon=0.5"},
-	} {
+	variants := [][]string{
+		{"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"}, {"symbiosis", "compat=true"},
+		{"symbiosis", "objective=literal", "population=3"}, {"antnet", "compat=true", "mutation-every=1"},
+		{"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"}, {"jaccard", "mutation-every=10"},
+		{"jaccard", "compat=true", "mutation-every=10"}, {"tunnel", "compat=true"},
+		{"tunnel", "count=log1p", "parents=mean", "max-level=0"}, {"pagerank", "every=7"}, {"pagerank", "topic=true"},
+		{"hits", "every=3"}, {"hits", "guard=false"}, {"bestfirst", "anchor=true"}, {"bestn", "n=7", "buffer=9"},
+		{"qinchen", "mutation=1"}, {"gcrawler", "population=1", "window=2"},
+		{"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
+		{"apprentice", "every=5", "reservoir=8"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
+		{"linearq", "update=synchronous", "epsilon=0.5"},
+	}
+	for _, kind := range Kinds() {
+		variants = append(variants, []string{kind.Name})
+	}
+	for _, test := range variants {
 		for seed := range webs {
 			w := newRough(120, seed)
-			live, err := New(test[0], target(t), test[1:])
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := newStrategy(t, test[0], target(t), test[1:])
 			var deltas [][]byte
 			fetched := map[string]bool{}
 			empty := 0
 			for g := 1; g <= generations && empty < 3; g++ {
-				back, err := New(test[0], target(t), test[1:])
-				if err != nil {
-					t.Fatal(err)
-				}
+				back := newStrategy(t, test[0], target(t), test[1:])
 				for i, d := range deltas {
 					if err := back.Replay(d); err != nil {
 						t.Fatalf("%s: generation %d: %v", test, i+1, err)
@@ -181,7 +177,8 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 	}
 }
 
-// Scores may be as large as a record can have; the numbers of proposals stay finite.
+// Scores may be as large as a record can have; the numbers of proposals stay finite, and the state
+// can be restored.
 func TestProposalsAreFinite(t *testing.T) {
 	values := []float64{math.MaxFloat64, -math.MaxFloat64, 5e-324, 0, 1, -1}
 	for _, kind := range Kinds() {
@@ -190,6 +187,7 @@ func TestProposalsAreFinite(t *testing.T) {
 			if err != nil {
 				continue // it has no such parameter
 			}
+			restored := newStrategy(t, kind.Name, target(t), params)
 			rng := rand.New(rand.NewPCG(1, 1))
 			value := func() float64 { return values[rng.IntN(len(values))] }
 			some := func() string { return address(fmt.Sprint(rng.IntN(300))) }
@@ -205,6 +203,9 @@ func TestProposalsAreFinite(t *testing.T) {
 				}
 				for _, a := range s.Breed(10, rng) {
 					finite(t, fmt.Sprint(kind.Name, params, g), a)
+				}
+				if err := restored.Replay(s.AppendDelta(nil)); err != nil {
+					t.Fatalf("%s %s: generation %d: %v", kind.Name, params, g, err)
 				}
 			}
 		}

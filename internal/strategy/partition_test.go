@@ -11,10 +11,7 @@ import (
 // An address of another partition is proposed once, takes no place of a later generation, and does
 // not fail in a generation without outcomes; one of this partition does.
 func TestForeignProposalsAwaitNoOutcome(t *testing.T) {
-	s, err := New("bestn", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "bestn", nil, nil)
 	Restrict(s, func(url string) bool { return strings.Contains(url, "other.test") })
 	rng := rand.New(rand.NewPCG(1, 1))
 	page := &wire.Record{V: 1, URL: "http://own.test/", StatusCode: 200, Score: wire.Num(1), Links: []wire.Link{

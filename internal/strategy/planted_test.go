@@ -236,10 +236,7 @@ func (w *plantedWeb) url(i int) string { return fmt.Sprintf("http://h%d.test%s",
 // relevant pages found: 0 is what a random order has, 1 what an order has that begins with all
 // relevant pages.
 func (w *plantedWeb) found(t *testing.T, kind string, pages int, seed uint64) float64 {
-	s, err := New(kind, target(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, kind, target(t), nil)
 	number := map[string]int{}
 	for i := range w.pages {
 		number[w.url(i)] = i

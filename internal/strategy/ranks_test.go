@@ -10,10 +10,7 @@ import (
 // however many numbers were worked out from it.
 func TestLinkOrdersSaveOnlyChanges(t *testing.T) {
 	for _, variant := range linkOrders {
-		s, err := New(kindOf(variant), nil, paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kindOf(variant), nil, paramsOf(variant))
 		var first, last int
 		for g := range 40 {
 			for i := range 30 {

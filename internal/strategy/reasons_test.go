@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,10 +14,7 @@ import (
 // The last section of doc/design/papers.md has a row for every strategy with the operators and
 // the reasons of what it proposes.
 func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "design", "papers.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join("..", "..", "doc", "design", "papers.md"))
 	_, table, _ := strings.Cut(string(text), "\n## Operators and reasons\n")
 	words := map[string][]string{} // of a strategy's row
 	for line := range strings.Lines(table) {
@@ -36,10 +32,7 @@ func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 			t.Errorf("%s has no row", kind.Name)
 			continue
 		}
-		s, err := New(kind.Name, target(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kind.Name, target(t), nil)
 		lacks := map[string]bool{}
 		tell := func(word string) {
 			if !slices.Contains(words[kind.Name], word) && !lacks[word] {
@@ -68,10 +61,7 @@ func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 
 // README.md gives the number of strategies.
 func TestNumberOfStrategiesIsDocumented(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, filepath.Join("..", "..", "README.md"))
 	for _, m := range regexp.MustCompile(`(\d+) strategies`).FindAllStringSubmatch(string(text), -1) {
 		if m[1] != strconv.Itoa(len(Kinds())) {
 			t.Errorf("README.md says «%s», there are %d", m[0], len(Kinds()))

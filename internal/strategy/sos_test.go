@@ -136,13 +136,7 @@ func TestQueryWordsAreOrderedAndIncludeTheUsers(t *testing.T) {
 // The user's words are written as in the user's query, those of the table as in the examples, and
 // others in their most frequent form in the population.
 func TestQueryUsesWrittenForms(t *testing.T) {
-	aim, err := topic.New("en", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := aim.AddQuery("Libraries searching"); err != nil {
-		t.Fatal(err)
-	}
+	aim := topicOf(t, "en", "Libraries searching")
 	aim.Table = []topic.Entry{{Term: "select", Word: "selection", Weight: 0.5}, {Term: "gener", Word: "genius", Weight: 0.1}}
 	s := readers(t, aim, []string{"words=8"},
 		"0.9:Crawlers:A crawler? Crawlers, crawlers and CRAWLING: library, library searches",

@@ -66,13 +66,7 @@ type pages interface {
 // examples.
 func target(tb testing.TB) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("en", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery("genetic crawler"); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "en", "genetic crawler")
 	example := topic.Page{URL: address("example"), Title: "A genetic crawler", Text: "selection, crossover and mutation of links"}
 	if err := t.Learn([]topic.Page{example}, nil, topic.LearnOptions{Size: topic.TableSize}); err != nil {
 		tb.Fatal(err)
@@ -97,10 +91,7 @@ func crawl(t *testing.T, w pages, kind string, params []string, n, generations i
 		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
 	}
 	for g := 1; g <= generations; g++ {
-		s, err := New(kind, topic, params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, kind, topic, params)
 		for _, d := range deltas {
 			if err := s.Replay(d); err != nil {
 				t.Fatal(err)
@@ -316,17 +307,11 @@ func TestAimingAgainChangesNothing(t *testing.T) {
 		variants = append(variants, kind.Name)
 	}
 	for _, variant := range variants {
-		once, err := New(kindOf(variant), target(t), paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		once := newStrategy(t, kindOf(variant), target(t), paramsOf(variant))
 		if _, ok := once.(aimed); !ok {
 			continue
 		}
-		twice, err := New(kindOf(variant), target(t), paramsOf(variant))
-		if err != nil {
-			t.Fatal(err)
-		}
+		twice := newStrategy(t, kindOf(variant), target(t), paramsOf(variant))
 		w := worded{random(80, 5)}
 		batch := seeds("0", "1", "2")
 		for g := 1; g <= 12; g++ {
@@ -347,4 +332,27 @@ func TestAimingAgainChangesNothing(t *testing.T) {
 			batch = append(batch, slices.DeleteFunc(bred[0], func(a Address) bool { return a.URL == "" })...)
 		}
 	}
+}
+
+// newStrategy returns a new strategy of a kind.
+func newStrategy(tb testing.TB, kind string, topic *topic.Topic, params []string) Strategy {
+	tb.Helper()
+	s, err := New(kind, topic, params)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// topicOf returns a topic with the words of a query.
+func topicOf(tb testing.TB, language, query string) *topic.Topic {
+	tb.Helper()
+	t, err := topic.New(language, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.AddQuery(query); err != nil {
+		tb.Fatal(err)
+	}
+	return t
 }

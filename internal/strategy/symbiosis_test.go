@@ -53,13 +53,7 @@ func (l library) search(q Address, results int) (found []Address) {
 // sought returns a topic with a query and a table, in a language without stems.
 func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New("und", "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := t.AddQuery(query); err != nil {
-		tb.Fatal(err)
-	}
+	t := topicOf(tb, "und", query)
 	t.Table = table
 	return t
 }
@@ -67,10 +61,7 @@ func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
 // symbiotic returns a symbiosis for a topic.
 func symbiotic(tb testing.TB, t *topic.Topic, params ...string) *symbiosis {
 	tb.Helper()
-	s, err := New("symbiosis", t, params)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := newStrategy(tb, "symbiosis", t, params)
 	return s.(*symbiosis)
 }
 
@@ -236,38 +227,17 @@ func TestALargeGenerationIsFilled(t *testing.T) {
 	}
 }
 
-// With any size of the queue, all reachable pages are fetched in the end, each once.
-func TestSymbiosisProposesWhileLinksAreKnown(t *testing.T) {
-	for seed := range uint64(2) {
-		w := random(100, seed)
-		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
-		for _, params := range [][]string{nil, {"population=2"}, {"queue-factor=0"}, {"bias=0", "selection=0.1"}, {"mutation-every=0"}} {
-			got := fetched(t, crawl(t, w, "symbiosis", params, 9, 60, "0"))
-			if diff := gocmp.Diff(ends(w, want), ends(w, got)); diff != "" {
-				t.Fatalf("web %d, %q: other pages than breadthfirst (-breadthfirst +it):\n%s", seed, params, diff)
-			}
-		}
-	}
-}
-
 // searching crawls w from the page first, n fetches a generation, with a search that
 // gives three results. It returns one line a generation: what was fetched, each with
-// its operator, and the query that was bred; and which pages were reached. With a
-// journal, state goes through it between any two generations, as between processes.
-func searching(t *testing.T, w library, aim *topic.Topic, params []string, n, generations int, journal bool, first string) (lines, reached []string) {
+// its operator, and the query that was bred; and which pages were reached. The state
+// goes through a journal between any two generations, as between processes.
+func searching(t *testing.T, w library, aim *topic.Topic, params []string, n, generations int, first string) (lines, reached []string) {
 	t.Helper()
 	dir := t.TempDir()
 	waiting, visited := map[string]Address{address(first): seeds(first)[0]}, map[string]bool{}
-	s := symbiotic(t, aim, params...)
-	var j *Journal
-	var err error
 	for g := 1; g <= generations; g++ {
-		if journal {
-			s = symbiotic(t, aim, params...)
-			if j, _, err = OpenJournal(dir, Signature("symbiosis", s), s, g); err != nil {
-				t.Fatal(err)
-			}
-		}
+		s := symbiotic(t, aim, params...)
+		j, _ := openJournal(t, dir, Signature("symbiosis", s), s, g)
 		batch := slices.SortedFunc(maps.Values(waiting), func(a, b Address) int {
 			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
 		})
@@ -291,9 +261,7 @@ func searching(t *testing.T, w library, aim *topic.Topic, params []string, n, ge
 				}
 			}
 		}
-		if !journal {
-			s.AppendDelta(nil)
-		} else if err := j.Append(g, s); err != nil {
+		if err := j.Append(g, s); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, strings.Join(line, ", "))
@@ -322,36 +290,9 @@ func TestMutationReachesUnlinkedPages(t *testing.T) {
 		{"objective=literal", "a b c x y"},
 		{"mutation-every=0", "a b c"},
 	} {
-		lines, reached := searching(t, islands, aim, []string{test.param}, 3, 8, true, "a")
+		lines, reached := searching(t, islands, aim, []string{test.param}, 3, 8, "a")
 		if got := strings.Join(reached, " "); got != test.reaches {
 			t.Errorf("%s: reached %s, want %s; the generations were\n%s", test.param, got, test.reaches, strings.Join(lines, "\n"))
-		}
-	}
-}
-
-// A crawl whose state goes through a journal is the same as in one process.
-func TestSymbiosisContinuesFromJournal(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 5))
-	w := library{}
-	for i := range 120 {
-		var words, links strings.Builder
-		for range 12 {
-			fmt.Fprintf(&words, " word%d", rng.IntN(1+rng.IntN(60)))
-		}
-		for range rng.IntN(8) {
-			fmt.Fprintf(&links, " %d", rng.IntN(120))
-		}
-		w[fmt.Sprint(i)] = fmt.Sprintf("%.2f:%s:%s", rng.Float64(), words.String(), links.String())
-	}
-	aim := sought(t, "word1 word3", topic.Entry{Term: "word2", Weight: 0.5, DF: 1})
-	for _, params := range [][]string{nil, {"objective=literal"}, {"compat=true"}, {"mutation-every=2", "population=5"}} {
-		once, _ := searching(t, w, aim, params, 8, 15, false, "0")
-		again, _ := searching(t, w, aim, params, 8, 15, true, "0")
-		if diff := gocmp.Diff(once, again); diff != "" {
-			t.Errorf("%q (-one process +many):\n%s", params, diff)
-		}
-		if !strings.Contains(strings.Join(once, "\n"), "«") {
-			t.Errorf("%q: no query was bred", params)
 		}
 	}
 }

@@ -102,10 +102,7 @@ func TestBestFirstAnchorValues(t *testing.T) {
 	check(t, crawl(t, w, "bestfirst", []string{"anchor=true"}, 1, 6, "a"), []string{
 		"a seed", "c link", "b link", "e link", "d link", "",
 	})
-	s, err := New("bestfirst", nil, []string{"anchor=true"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "bestfirst", nil, []string{"anchor=true"})
 	check(t, described(w.generation(s, 1, 1, seeds("a"))), []string{
 		"b link 0.3 via a anchor=0.2 page=0.4",
 		"c link 0.6 via a anchor=0.8 page=0.4",

@@ -74,10 +74,7 @@ func TestTunnelTableII(t *testing.T) {
 			{"", "a*2 b*1 c*0 d3 e*0 f*3 g3 h3"},
 		}},
 	} {
-		s, err := New("tunnel", target(t), []string{"limit=0.25", "compat=" + test.compat})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, "tunnel", target(t), []string{"limit=0.25", "compat=" + test.compat})
 		asked := seeds("p")
 		for g, want := range test.want {
 			var what string
@@ -111,10 +108,7 @@ func TestTunnelScoresALinkByEquation4(t *testing.T) {
 		{nil, "x link 4.5 via q anchor=0.6 parents=1.4 relevant=2 url=0.5"},
 		{[]string{"count=log1p", "parents=mean"}, "x link 2.665 via q anchor=0.6 parents=0.4667 relevant=1.099 url=0.5"},
 	} {
-		s, err := New("tunnel", target(t), append(test.params, "limit=0.4"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, "tunnel", target(t), append(test.params, "limit=0.4"))
 		check(t, described(w.generation(s, 5, 1, seeds("q", "r", "z"))), []string{test.want})
 	}
 }
@@ -146,10 +140,7 @@ func TestTunnelLimitFromSeeds(t *testing.T) {
 		if _, ok := test.web["genetic"]; ok {
 			names[0] = "genetic"
 		}
-		s, err := New("tunnel", target(t), test.params)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := newStrategy(t, "tunnel", target(t), test.params)
 		test.web.generation(s, 5, 1, seeds(names...))
 		test.web["late"] = "0.9" // which changes nothing more
 		late := seeds("late")
@@ -164,10 +155,7 @@ func TestTunnelLimitFromSeeds(t *testing.T) {
 		var deltas [][]byte
 		limit := 0.0
 		for g, name := range names {
-			one, err := New("tunnel", target(t), test.params)
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := newStrategy(t, "tunnel", target(t), test.params)
 			for _, d := range deltas {
 				if err := one.Replay(d); err != nil {
 					t.Fatal(err)
@@ -215,10 +203,7 @@ func TestTunnelCompatEmptiesTableFirst(t *testing.T) {
 // c is behind an irrelevant page only until a relevant one links to it.
 func TestTunnelMovesALinkToTheQueue(t *testing.T) {
 	w := anchored{"a": "0 b=0.5 c=0.1", "b": "0.9 c", "c": "0 d", "d": "0"}
-	s, err := New("tunnel", target(t), []string{"limit=0.5"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newStrategy(t, "tunnel", target(t), []string{"limit=0.5"})
 	next := w.generation(s, 1, 1, seeds("a"))
 	check(t, described(next), []string{"b tunnel 0.25 via a anchor=0.5 level=0 parents=0 relevant=0 url=0"})
 	next = w.generation(s, 1, 2, next)

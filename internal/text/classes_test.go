@@ -64,19 +64,6 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-func FuzzAppend(f *testing.F) {
-	f.Add(uint8(2), "Call for papers: the Äpfel of internationalizations, 1999999 and so on")
-	f.Add(uint8(0), strings.Repeat("q", 62)+"é “words” 日本語")
-	f.Fuzz(func(t *testing.T, which uint8, s string) {
-		l := &languages[int(which)%len(languages)]
-		whole, words := newAnalyzer(l, l.stemmers[0]), newAnalyzer(l, l.stemmers[0])
-		checkWordByWord(t, whole, words, s)
-		whole.Restrict()
-		words.Restrict()
-		checkWordByWord(t, whole, words, s)
-	})
-}
-
 func TestClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
 	for range 20_000 {

@@ -3,7 +3,6 @@ package text
 import (
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -214,40 +213,6 @@ func TestAnalyzersAreIndependent(t *testing.T) {
 			t.Error(got)
 		}
 	}
-}
-
-func TestMemoryIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million words")
-	}
-	a := analyzerOf(t, "de")
-	inUse := func() int64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	inUse() // the first collection leaves what pools held
-	start := inUse()
-	var most [2]int64 // of either half
-	var dst []Term
-	var page []byte
-	const words, pages = 1000, 1000
-	for p := range pages {
-		page = page[:0]
-		for w := range words {
-			page = fmt.Appendf(page, "%c%dörter%d ", 'a'+rune(w%26), p, w)
-		}
-		dst = a.Append(dst[:0], string(page))
-		if a.Trim(); p%20 == 0 {
-			most[2*p/pages] = max(most[2*p/pages], inUse()-start)
-		}
-	}
-	t.Logf("at most %d KiB in the first half, %d KiB in the second", most[0]>>10, most[1]>>10)
-	if most[1] > most[0]+most[0]/10 {
-		t.Error("memory grows")
-	}
-	runtime.KeepAlive(a)
 }
 
 func FuzzTerms(f *testing.F) {

@@ -117,19 +117,3 @@ func FuzzStatistics(f *testing.F) {
 		checkStatistics(t, a, s, document)
 	})
 }
-
-func BenchmarkStatistics(b *testing.B) {
-	a, err := New("en", "")
-	if err != nil {
-		b.Fatal(err)
-	}
-	document := strings.Repeat("The Networks of a networked world are many: nodes, edges and messages, counted by their weights. ", 100)
-	s := NewStatistics(a)
-	s.Add(document)
-	b.SetBytes(int64(len(document)))
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Reset()
-		s.Add(document)
-	}
-}

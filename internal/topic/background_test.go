@@ -24,10 +24,7 @@ func backgroundOf(t *testing.T, tp *Topic) (map[string]float64, int) {
 
 func TestBackgroundOfEnglishIsBuiltIn(t *testing.T) {
 	for _, stemmer := range text.Stemmers("en") {
-		tp, err := New("en", stemmer)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tp := newTopic(t, "en", stemmer)
 		got, n := backgroundOf(t, tp)
 		if n != background.Documents || tp.BackgroundLength() != background.AverageLength {
 			t.Errorf("%s: %d documents of length %v", stemmer, n, tp.BackgroundLength())
@@ -44,10 +41,7 @@ func TestBackgroundOfEnglishIsBuiltIn(t *testing.T) {
 }
 
 func TestBackgroundOfOtherLanguagesIsEmpty(t *testing.T) {
-	tp, err := New("de", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := newTopic(t, "de", "")
 	if got, n := backgroundOf(t, tp); len(got) != 0 || n != 0 || tp.BackgroundLength() != 0 {
 		t.Errorf("%d shares, %d documents of length %v", len(got), n, tp.BackgroundLength())
 	}

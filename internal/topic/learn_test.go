@@ -222,10 +222,7 @@ func TestExpansionAddsAWord(t *testing.T) {
 	} {
 		tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1}) // toad
 		before := len(tp.Table)
-		e, err := tp.Expand(tt.rule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := expansion(t, tp, tt.rule)
 		if diff := cmp.Diff(tt.want, e.Add(&tt.page, 0.75)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
@@ -260,10 +257,7 @@ func TestExpansionSkipsCommonWords(t *testing.T) {
 		for rule, want := range map[Rule]string{Symbiosis: tt.symbiosis, Tunnel: tt.tunnel} {
 			tp := learn(t, ponds.positive, tt.negative, LearnOptions{Size: 1, Literal: tt.literal})
 			tp.Table = nil
-			e, err := tp.Expand(rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := expansion(t, tp, rule)
 			if got := e.Add(&page, 0.9); got == nil || got.Term != want {
 				t.Errorf("%s: rule %d brought %+v, want %s", tt.name, rule, got, want)
 			}
@@ -273,10 +267,7 @@ func TestExpansionSkipsCommonWords(t *testing.T) {
 
 func TestPagesThatAddNothing(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
-	e, err := tp.Expand(Tunnel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := expansion(t, tp, Tunnel)
 	for _, relevance := range []float64{0, -1} {
 		if e.Add(&Page{"http://n.test/", "Newts", "", nil}, relevance) != nil {
 			t.Errorf("relevance %v brought a word", relevance)
@@ -301,10 +292,7 @@ func TestPagesThatAddNothing(t *testing.T) {
 
 func TestExpansionDoesNotDependOnEarlierPages(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
-	e, err := tp.Expand(Symbiosis)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := expansion(t, tp, Symbiosis)
 	var words strings.Builder
 	for i := range 200_000 { // more than an analyzer remembers
 		fmt.Fprintf(&words, "w%dx ", i)
@@ -327,10 +315,7 @@ func FuzzLearn(f *testing.F) {
 	f.Add("図書館 the \x00 x", "IŞIK \u0307", "ﬁ\u00AD Å 12345", "ẞ ΣΑΣ", byte(9), true)
 	f.Fuzz(func(t *testing.T, text, title, other, more string, language byte, literal bool) {
 		codes := []string{"da", "de", "en", "fr", "tr", "ru", "und", "fi", "hu", "id"}
-		tp, err := New(codes[int(language)%len(codes)], "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tp := newTopic(t, codes[int(language)%len(codes)], "")
 		if _, err := tp.AddQuery(title); err != nil {
 			return
 		}
@@ -339,10 +324,7 @@ func FuzzLearn(f *testing.F) {
 			t.Fatalf("the title has a word that counts: %v", err)
 		}
 		for _, rule := range []Rule{Symbiosis, Tunnel} {
-			e, err := tp.Expand(rule)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := expansion(t, tp, rule)
 			e.Add(&Page{"http://d.test/", text, more, nil}, 0.9)
 		}
 		var first, second bytes.Buffer
@@ -360,4 +342,13 @@ func FuzzLearn(f *testing.F) {
 			t.Fatalf("(-written +read):\n%s", cmp.Diff(first.String(), second.String()))
 		}
 	})
+}
+
+func expansion(t *testing.T, tp *Topic, rule Rule) *Expansion {
+	t.Helper()
+	e, err := tp.Expand(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }

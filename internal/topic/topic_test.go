@@ -2,6 +2,7 @@ package topic
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -20,10 +21,7 @@ func keyword(t *testing.T, tp *Topic, expression string, weight float64) {
 
 func create(t *testing.T) *Topic {
 	t.Helper()
-	tp, err := New("", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := newTopic(t, "", "")
 	return tp
 }
 
@@ -62,10 +60,7 @@ func TestTopicFileFormat(t *testing.T) {
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)
 	}
-	again, err := Read(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := readTopic(t, &b)
 	if diff := cmp.Diff(tp, again); diff != "" {
 		t.Errorf("read again (-written +read):\n%s", diff)
 	}
@@ -212,10 +207,7 @@ func TestReadErrors(t *testing.T) {
 }
 
 func TestTermsAreFilledIn(t *testing.T) {
-	tp, err := Read(strings.NewReader(`{"format":"spoor-topic","version":1,"keywords":[{"text":"hopping frogs","weight":1}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := readTopic(t, strings.NewReader(`{"format":"spoor-topic","version":1,"keywords":[{"text":"hopping frogs","weight":1}]}`))
 	if got := tp.Keywords[0].Terms; !slices.Equal(got, []string{"hop", "frog"}) {
 		t.Errorf("terms %q", got)
 	}
@@ -277,10 +269,7 @@ const full = `{
 `
 
 func TestRoundTrip(t *testing.T) {
-	tp, err := Read(strings.NewReader(full))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tp := readTopic(t, strings.NewReader(full))
 	var b bytes.Buffer
 	if err := tp.Write(&b); err != nil {
 		t.Fatal(err)
@@ -350,4 +339,22 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("(-read +again):\n%s", diff)
 		}
 	})
+}
+
+func newTopic(t testing.TB, language, stemmer string) *Topic {
+	t.Helper()
+	tp, err := New(language, stemmer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tp
+}
+
+func readTopic(t testing.TB, r io.Reader) *Topic {
+	t.Helper()
+	tp, err := Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tp
 }

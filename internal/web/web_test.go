@@ -450,30 +450,3 @@ func FuzzResponse(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkRoundTrip(b *testing.B) {
-	page := strings.Repeat("<p>some words of a page</p>\n", 4000)
-	for name, answer := range map[string]string{
-		"length": fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(page), page),
-		"chunks": fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(page), page),
-	} {
-		b.Run(name, func(b *testing.B) {
-			w := pipes(func(_ int, c net.Conn) {
-				for br := bufio.NewReader(c); readRequest(br) != ""; {
-					io.WriteString(c, answer)
-				}
-			})
-			tape := new(Tape)
-			b.SetBytes(int64(len(page)))
-			b.ReportAllocs()
-			for b.Loop() {
-				resp, err := w.RoundTrip(request(b.Context(), b, "http://192.0.2.1/", tape))
-				if err != nil {
-					b.Fatal(err)
-				}
-				io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		})
-	}
-}

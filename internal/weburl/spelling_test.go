@@ -20,10 +20,7 @@ func FuzzSpellings(f *testing.F) {
 }
 
 func TestSpellingsOfLinks(t *testing.T) {
-	base, err := Parse("http://a.example/dir/%7Ex?q")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := parsed(t, "http://a.example/dir/%7Ex?q")
 	for link, want := range map[string]string{
 		"/%7Euser/": "http://a.example/%7Euser/", "%41bc": "http://a.example/dir/%41bc", "/caf%c3%a9#x": "http://a.example/caf%c3%a9",
 		"//b.example/%7e?q=it's%c": "http://b.example/%7e?q=it%27s%c", "/caf%C3%A9": "http://a.example/caf%C3%A9", "/a?b=%7E": "http://a.example/a?b=%7E",

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
+	"spoor/internal/archive"
 )
 
 // The benchmarks use four kinds of input: "page" is a real page with its body, as
@@ -20,38 +20,21 @@ import (
 // and without body; "address" is a URL as written by the frontier; "synthetic" is a
 // generated page, for when the archive of real pages is missing.
 
-const archive = "webs/modern.warc.gz"
+const modern = "webs/modern.warc.gz"
 
 // webPages returns the first pages of the archive, in UTF-8.
 func webPages(b *testing.B) (pages []string) {
 	b.Helper()
 	shared := cmp.Or(os.Getenv("SPOOR_SHARED"), filepath.Join("..", "..", "..", "shared"))
-	f, err := os.Open(filepath.Join(shared, archive))
-	if err != nil {
-		b.Skipf("no real pages: %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	all, err := io.ReadAll(z)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for size := 0; size < 20<<20 && len(all) > 0; {
-		head, rest, _ := bytes.Cut(all, []byte("\r\n\r\n"))
-		_, length, _ := bytes.Cut(head, []byte("\r\nContent-Length: "))
-		var n int
-		if _, err := fmt.Sscan(string(length), &n); err != nil {
-			b.Fatal(err)
+	size := 0
+	for p, err := range archive.All([]string{filepath.Join(shared, modern)}, archive.Filter{}, archive.Limits{}) {
+		if err != nil {
+			b.Skipf("no real pages: %v", err)
 		}
-		if bytes.Contains(head, []byte("\r\nWARC-Type: response\r\n")) {
-			_, body, _ := bytes.Cut(rest[:n], []byte("\r\n\r\n"))
-			pages = append(pages, strings.ToValidUTF8(string(body), "\uFFFD"))
-			size += len(body)
+		pages = append(pages, strings.ToValidUTF8(string(p.Body), "\uFFFD"))
+		if size += len(p.Body); size >= 20<<20 {
+			break
 		}
-		all = rest[n+len("\r\n\r\n"):]
 	}
 	return pages
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -201,105 +200,4 @@ func FuzzEncode(f *testing.F) {
 			t.Fatalf("encoded twice:\n%s%s", out.Bytes(), second.Bytes())
 		}
 	})
-}
-
-// FuzzEncodeText compares escaping with encoding/json.
-func FuzzEncodeText(f *testing.F) {
-	for _, s := range []string{"", "a", "\"\\\b\f\n\r\t\x00\x1f\x7f", "ä\u2028🐜\xff\xed\xa0\x80", "<&>"} {
-		f.Add(s, 1)
-		f.Add(s, 700)
-	}
-	f.Fuzz(func(t *testing.T, s string, n int) {
-		s = strings.Repeat(s, max(0, min(n, 5000/(len(s)+1)))) + s
-		var got string
-		encoded := appendString([]byte("x"), s)[1:]
-		if err := json.Unmarshal(encoded, &got); err != nil {
-			t.Fatalf("%s: %v", encoded, err)
-		}
-		if want := string([]rune(s)); got != want {
-			t.Fatalf("%q became %q", want, got)
-		}
-		for _, c := range encoded {
-			if c < ' ' {
-				t.Fatalf("%q has a control character", encoded)
-			}
-		}
-	})
-}
-
-// FuzzCopy checks that untouched sections are copied byte for byte, whatever they hold,
-// and that a reader of all sections finds the same members.
-func FuzzCopy(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, lines []byte) {
-		var whole bytes.Buffer
-		w := NewWriter(&whole)
-		r := NewReader(bytes.NewReader(lines), 0)
-		var rec Record
-		var kept [][]byte
-		for {
-			err := r.Read(&rec)
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				continue
-			}
-			kept = append(kept, bytes.Clone(rec.raw.line))
-			if err := w.Write(&rec); err != nil {
-				t.Fatal(err)
-			}
-			if all, err := readLine(rec.raw.line, All); err == nil && !cmp.Equal(all.raw.members, rec.raw.members, cmp.AllowUnexported(member{})) {
-				t.Fatalf("%s: members %v and %v", rec.raw.line, all.raw.members, rec.raw.members)
-			}
-			before := members(&rec, false)
-			rec.Score = Num(0.5)
-			rec.Touch(Score)
-			var touched bytes.Buffer
-			tw := NewWriter(&touched)
-			if err := tw.Write(&rec); err != nil {
-				t.Fatal(err)
-			}
-			tw.Flush()
-			again, err := readLine(touched.Bytes(), 0)
-			if err != nil {
-				t.Fatalf("%s became %s: %v", rec.raw.line, touched.Bytes(), err)
-			}
-			if diff := cmp.Diff(before, members(again, true)); diff != "" {
-				t.Fatalf("%s became %s: %s", rec.raw.line, touched.Bytes(), diff)
-			}
-		}
-		w.Flush()
-		want := bytes.Join(append(kept, nil), []byte("\n"))
-		if !bytes.Equal(want, whole.Bytes()) {
-			t.Fatalf("%s became %s", want, whole.Bytes())
-		}
-	})
-}
-
-// members lists the members of a record except for the score, with the body last.
-func members(r *Record, written bool) (list []string) {
-	var body []string
-	for i, m := range r.raw.members {
-		text := string(r.raw.line[m.start:m.end])
-		switch {
-		case m.section == Body:
-			if written && len(body) == 0 && slicesHasOther(r.raw.members[i:]) {
-				list = append(list, "a body that is not last")
-			}
-			body = append(body, text)
-		case m.section != Score:
-			list = append(list, text)
-		}
-	}
-	return append(list, body...)
-}
-
-func slicesHasOther(ms []member) bool {
-	for _, m := range ms {
-		if m.section != Body {
-			return true
-		}
-	}
-	return false
 }

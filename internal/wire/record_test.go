@@ -761,21 +761,6 @@ func TestBriefKeepsSimhashAndNeedsBrowser(t *testing.T) {
 	}
 }
 
-func TestEncodingManyStringsAllocatesLittle(t *testing.T) {
-	anchor := strings.Repeat("x", 100)
-	var line []byte
-	grown := 0
-	for range 20_000 {
-		had := cap(line)
-		if line = appendString(line, anchor); cap(line) != had {
-			grown++
-		}
-	}
-	if grown > 20 {
-		t.Errorf("room was made %d times", grown)
-	}
-}
-
 // A whole string of the line is copied, a part of one is not.
 func TestStringsOfTheLineAreCopied(t *testing.T) {
 	const line = `{"url":"http://a.test/","title":"äöü","links":[{"url":"http://b.test/","anchor":"ab","path":"a/b"}]}`

@@ -1,13 +1,9 @@
 package page
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
@@ -39,62 +35,6 @@ func scanAll(z *scanner, page string) (n int) {
 			}
 		}
 	}
-}
-
-// BenchmarkScanner reads text, links and meta elements.
-func BenchmarkScanner(b *testing.B) {
-	var z scanner
-	benchmark(b, func(doc *Document) { scanAll(&z, view(doc.Body)) })
-}
-
-// BenchmarkScannerNext reads tokens without their content.
-func BenchmarkScannerNext(b *testing.B) {
-	var z scanner
-	benchmark(b, func(doc *Document) {
-		z.reset(view(doc.Body))
-		for kind := z.next(); kind != endOfPage; kind = z.next() {
-			if kind == startTag {
-				if state := enterBy(z.name); state != data {
-					z.enter(state)
-				}
-			}
-		}
-	})
-}
-
-// BenchmarkTokenizer reads the same as BenchmarkScanner with html.Tokenizer.
-func BenchmarkTokenizer(b *testing.B) {
-	benchmark(b, func(doc *Document) {
-		n := 0
-		z := html.NewTokenizer(strings.NewReader(view(doc.Body)))
-		for {
-			switch z.Next() {
-			case html.ErrorToken:
-				return
-			case html.TextToken:
-				n += len(z.Text())
-			case html.StartTagToken, html.SelfClosingTagToken:
-				tag, more := z.TagName()
-				switch atom.Lookup(tag) {
-				case atom.A, atom.Meta:
-					for more {
-						var value []byte
-						_, value, more = z.TagAttr()
-						n += len(value)
-					}
-				}
-			}
-		}
-	})
-}
-
-// BenchmarkTokenizerNext reads tokens of html.Tokenizer without their content.
-func BenchmarkTokenizerNext(b *testing.B) {
-	benchmark(b, func(doc *Document) {
-		z := html.NewTokenizer(strings.NewReader(view(doc.Body)))
-		for z.Next() != html.ErrorToken {
-		}
-	})
 }
 
 // hostileForScanner returns pages of about n bytes that take a naive scanner quadratic time.
@@ -134,30 +74,13 @@ func hostileForScanner(n int) map[string]string {
 	}
 }
 
-// The test would not finish in time if a page took quadratic time. BenchmarkScannerHostile
-// measures the speed for two sizes.
+// The test would not finish in time if a page took quadratic time.
 func TestScannerIsLinear(t *testing.T) {
 	const size = 4 << 20
 	var z scanner
 	for name, page := range hostileForScanner(size) {
 		if scanAll(&z, page); z.to != len(page) {
 			t.Errorf("%s: read %d bytes of %d", name, z.to, len(page))
-		}
-	}
-}
-
-func BenchmarkScannerHostile(b *testing.B) {
-	var z scanner
-	for _, size := range []int{1 << 20, 10 << 20} {
-		pages := hostileForScanner(size)
-		for _, name := range slices.Sorted(maps.Keys(pages)) {
-			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					scanAll(&z, pages[name])
-				}
-			})
 		}
 	}
 }
