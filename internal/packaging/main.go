@@ -38,7 +38,7 @@ type command struct {
 	name, summary         string
 	usage, text, chapters string
 	options               []option
-	subcommands   []command
+	subcommands           []command
 }
 
 // An option is a flag. value is the name of its argument, or "" if it has none. group is the heading of the
