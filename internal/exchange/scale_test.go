@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// This file estimates crawls that no machine of ours can hold, from costs that were measured: see
-// doc/results/cluster.md. Times are of generations; no page is fetched.
+// This file estimates crawls that no machine of ours can hold, from costs that were measured (see
+// below). Times are of generations; no page is fetched.
 
 // A scale is the size of a crawl.
 type scale struct {
