@@ -131,15 +131,13 @@ fuzz: ## every fuzz target for FUZZTIME (60s), LANES (1) at a time; F=Name P=./d
 	done | xargs -r -P $(LANES) -L 1 bash -o pipefail -c \
 		'$(GO) test -run="^$$" -fuzz="^$$1\$$" -fuzztime=$(FUZZTIME) "$$0" </dev/null 2>&1 | sed "s|^|$$1: |"'
 
-.PHONY: bench bench-peers bench-frontier bench-fetch benchstat
+.PHONY: bench bench-peers benchstat
 bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ selects
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
-bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/results/speed.md
-	scripts/bench
-bench-frontier: ## the frontier beside Pebble, bbolt and SQLite: doc/results/speed.md
-	scripts/bench frontier
-bench-fetch: ## fetch beside wget, wget2 and net/http: doc/results/fetching.md
-	scripts/bench fetching
+bench-peers: ## commands and frontier beside other programs COUNT (10) times: runs/bench.txt and doc/results/speed.md
+	mkdir -p runs
+	scripts/bench $(COUNT) >runs/bench.txt
+	scripts/bench page <runs/bench.txt >doc/results/speed.md
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 

@@ -854,7 +854,7 @@ func (c *crawl) digest(t *testing.T, url, name string, nodes int, args ...string
 }
 
 // TestPartitionsCostFewPages judges crawls of 600 pages in 4, 8 and 16 partitions, and on one machine: five
-// topics, two sets of seeds. The table of the judge is doc/results/cluster.md.
+// topics, two sets of seeds. doc/results/forage.md quotes the table of the judge.
 func TestPartitionsCostFewPages(t *testing.T) {
 	if !*partitionCosts {
 		t.Skip("takes ten minutes or more: -partition-costs")

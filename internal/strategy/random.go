@@ -2,7 +2,7 @@ package strategy
 
 // This file implements the random crawler: every address that is known and not fetched is
 // equally likely to be fetched next. Its normalised area under the recall curve is 0
-// (doc/results/README.md).
+// (doc/results).
 //
 // A generation is one draw without replacement. A draw after every page would be different, because
 // the links of a page could be drawn at once; the two are the same if a generation is one page.

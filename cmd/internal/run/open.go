@@ -59,7 +59,7 @@ The live web; captures are written to DIR/warc:
 is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up
 to date. In a live crawl the URL of a SearXNG server can be given instead.
 
-On several machines, which share the hosts by way of NATS servers (doc/cluster.md):
+On several machines, which share the hosts by way of NATS servers (doc/guide/machines.md):
   crawl -cluster SERVERS -name NAME -run DIR -topic … -seeds … [flags]   on the first machine
   crawl -cluster SERVERS -name NAME -run DIR [-contact X]                on the others
   -size is for each partition; flags of fetch, -archive and stages are those of each machine.

@@ -3,7 +3,6 @@ package stores
 import (
 	"encoding/binary"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -12,33 +11,24 @@ import (
 	"spoor/internal/wire"
 )
 
-// boltBuckets are what bbolt has: fingerprints; URLs by place; and by fingerprint,
-// behind the end of the lease, those that are leased.
-var boltBuckets = [...]string{"seen", "queue", "leased"}
+// The buckets of bbolt.
+var (
+	boltKnown  = []byte("known")  // fingerprint → nothing
+	boltQueue  = []byte("queue")  // place → URL
+	boltLeased = []byte("leased") // fingerprint → end of the lease, URL
+)
 
-type boltStore struct {
-	db                  *bbolt.DB
-	tx                  *bbolt.Tx // nil between two batches
-	seen, queue, leased *bbolt.Bucket
-}
+type boltStore struct{ *bbolt.DB }
 
-// openBoltFile opens a file as etcd does: what is free in it is found then.
-func openBoltFile(name string) (*bbolt.DB, error) {
-	return bbolt.Open(name, 0o666, &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
-}
-
+// openBolt opens the database with the options of etcd.
 func openBolt(dir string) (Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	db, err := openBoltFile(filepath.Join(dir, "db"))
+	db, err := bbolt.Open(filepath.Join(dir, "db"), 0o666, &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return nil, err
 	}
-	s := &boltStore{db: db}
-	return s, db.Update(func(tx *bbolt.Tx) error {
-		for _, name := range boltBuckets {
-			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+	return boltStore{db}, db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{boltKnown, boltQueue, boltLeased} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}
 		}
@@ -46,92 +36,40 @@ func openBolt(dir string) (Store, error) {
 	})
 }
 
-// begin begins a batch if there is none.
-func (s *boltStore) begin() (err error) {
-	if s.tx != nil {
+func (s boltStore) Add(links []wire.Record) (added int, err error) {
+	err = s.Update(func(tx *bbolt.Tx) error {
+		known, queue := tx.Bucket(boltKnown), tx.Bucket(boltQueue)
+		for i := range links {
+			link := &links[i]
+			f := fingerprint(link.URL)
+			key := binary.BigEndian.AppendUint64(nil, f)
+			if known.Get(key) != nil {
+				continue
+			}
+			added++
+			if err := errors.Join(known.Put(key, []byte{}), queue.Put(place(link.Priority.Value, f), []byte(link.URL))); err != nil {
+				return err
+			}
+		}
 		return nil
-	}
-	if s.tx, err = s.db.Begin(true); err != nil {
-		return err
-	}
-	for i, b := range []**bbolt.Bucket{&s.seen, &s.queue, &s.leased} {
-		*b = s.tx.Bucket([]byte(boltBuckets[i]))
-	}
-	return nil
+	})
+	return added, err
 }
 
-func (s *boltStore) Add(rec *wire.Record) (bool, error) {
-	if err := s.begin(); err != nil {
-		return false, err
-	}
-	f := fingerprint(rec.URL)
-	key := binary.BigEndian.AppendUint64(nil, f)
-	if s.seen.Get(key) != nil {
-		return false, nil
-	}
-	return true, errors.Join(s.seen.Put(key, []byte{}), s.queue.Put(place(rec.Priority.Value, f), []byte(rec.URL)))
-}
-
-func (s *boltStore) Commit(durable bool) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	s.db.NoSync = !durable
-	err := s.tx.Commit()
-	s.tx = nil
-	return err
-}
-
-func (s *boltStore) Next(n, perHost int, until time.Time) ([]byte, error) {
-	if err := s.begin(); err != nil {
-		return nil, err
-	}
+func (s boltStore) Lease(n, perHost int, until time.Time) ([]byte, error) {
 	c := choose(n, perHost)
-	i := s.queue.Cursor()
-	for key, url := i.First(); key != nil && !c.full(); key, url = i.Next() {
-		c.offer(key, url)
-	}
-	for j, key := range c.keys {
-		if err := errors.Join(s.queue.Delete(key), s.leased.Put(key[8:], c.leased(j, until))); err != nil {
-			return nil, err
+	err := s.Update(func(tx *bbolt.Tx) error {
+		queue, leased := tx.Bucket(boltQueue), tx.Bucket(boltLeased)
+		i := queue.Cursor()
+		for key, url := i.First(); key != nil && !c.full(); key, url = i.Next() {
+			c.offer(key, url)
 		}
-	}
-	return c.lines(), s.Commit(true)
-}
-
-func (s *boltStore) Forget(rec *wire.Record) error {
-	if err := s.begin(); err != nil {
-		return err
-	}
-	f := fingerprint(rec.URL)
-	key := binary.BigEndian.AppendUint64(nil, f)
-	return errors.Join(s.seen.Delete(key), s.queue.Delete(place(rec.Priority.Value, f)), s.leased.Delete(key))
-}
-
-// Compact copies the file, between two batches, to one that is synced at the end
-// and takes its place.
-func (s *boltStore) Compact() error {
-	name := s.db.Path()
-	short, err := openBoltFile(name + ".part")
-	if err != nil {
-		return err
-	}
-	short.NoSync = true
-	if err := errors.Join(bbolt.Compact(short, s.db, tail), short.Sync(), short.Close(), s.db.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(name+".part", name); err != nil {
-		return err
-	}
-	s.db, err = openBoltFile(name)
-	return err
-}
-
-func (s *boltStore) Close() error {
-	if s.tx != nil {
-		if err := s.Commit(true); err != nil {
-			return err
+		for j, key := range c.keys {
+			if err := errors.Join(queue.Delete(key), leased.Put(key[8:], c.leased(j, until))); err != nil {
+				return err
+			}
 		}
-	}
-	return s.db.Close()
+		return nil
+	})
+	return c.lines(), err
 }

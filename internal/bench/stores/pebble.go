@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,74 +12,58 @@ import (
 	"spoor/internal/wire"
 )
 
-// The first byte of a key of Pebble's says what it is of.
+// The first bytes of the keys of Pebble.
 const (
-	pebbleSeen   = 's' // fingerprint → nothing
+	pebbleKnown  = 'k' // fingerprint → nothing
 	pebbleQueue  = 'q' // place → URL
 	pebbleLeased = 'l' // fingerprint → end of the lease, URL
 )
 
-type pebbleStore struct {
-	db    *pebble.DB
-	batch *pebble.Batch
-	fresh map[uint64]bool // in the batch: asking the database is faster if the batch need not be searched
-	key   []byte
-}
+type pebbleStore struct{ *pebble.DB }
 
 func openPebble(dir string) (Store, error) {
 	o := &pebble.Options{
-		CacheSize:          cache,
-		MemTableSize:       tail,
+		CacheSize:          cacheSize,
+		MemTableSize:       logSize,
 		FormatMajorVersion: pebble.FormatNewest,
-		Logger:             quiet{},
+		Logger:             noLog{},
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
 	db, err := pebble.Open(dir, o)
-	if err != nil {
-		return nil, err
+	return pebbleStore{db}, err
+}
+
+func (s pebbleStore) Add(links []wire.Record) (int, error) {
+	batch := s.NewBatch()
+	added := map[uint64]bool{} // faster than an indexed batch
+	for i := range links {
+		link := &links[i]
+		f := fingerprint(link.URL)
+		if added[f] {
+			continue
+		}
+		key := binary.BigEndian.AppendUint64([]byte{pebbleKnown}, f)
+		switch _, closer, err := s.Get(key); {
+		case err == nil:
+			closer.Close()
+			continue
+		case !errors.Is(err, pebble.ErrNotFound):
+			return 0, err
+		}
+		added[f] = true
+		waiting := append([]byte{pebbleQueue}, place(link.Priority.Value, f)...)
+		if err := errors.Join(batch.Set(key, nil, nil), batch.Set(waiting, []byte(link.URL), nil)); err != nil {
+			return 0, err
+		}
 	}
-	return &pebbleStore{db: db, batch: db.NewBatch(), fresh: map[uint64]bool{}}, nil
+	return len(added), errors.Join(batch.Commit(pebble.Sync), batch.Close())
 }
 
-// seen is the key of a fingerprint, until the next call.
-func (s *pebbleStore) seen(f uint64) []byte {
-	s.key = binary.BigEndian.AppendUint64(append(s.key[:0], pebbleSeen), f)
-	return s.key
-}
-
-func (s *pebbleStore) Add(rec *wire.Record) (bool, error) {
-	f := fingerprint(rec.URL)
-	if s.fresh[f] {
-		return false, nil
-	}
-	key := s.seen(f)
-	switch _, closer, err := s.db.Get(key); {
-	case err == nil:
-		return false, closer.Close()
-	case !errors.Is(err, pebble.ErrNotFound):
-		return false, err
-	}
-	s.fresh[f] = true
-	return true, errors.Join(s.batch.Set(key, nil, nil), s.batch.Set(waits(rec, f), []byte(rec.URL), nil))
-}
-
-// waits is the key of a link that waits.
-func waits(rec *wire.Record, f uint64) []byte {
-	return append([]byte{pebbleQueue}, place(rec.Priority.Value, f)...)
-}
-
-func (s *pebbleStore) Commit(durable bool) error {
-	err := s.batch.Commit(&pebble.WriteOptions{Sync: durable})
-	s.batch.Reset()
-	clear(s.fresh)
-	return err
-}
-
-func (s *pebbleStore) Next(n, perHost int, until time.Time) ([]byte, error) {
+func (s pebbleStore) Lease(n, perHost int, until time.Time) ([]byte, error) {
 	c := choose(n, perHost)
-	i, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{pebbleQueue}, UpperBound: []byte{pebbleQueue + 1}})
+	i, err := s.NewIter(&pebble.IterOptions{LowerBound: []byte{pebbleQueue}, UpperBound: []byte{pebbleQueue + 1}})
 	if err != nil {
 		return nil, err
 	}
@@ -90,30 +73,19 @@ func (s *pebbleStore) Next(n, perHost int, until time.Time) ([]byte, error) {
 	if err := i.Close(); err != nil {
 		return nil, err
 	}
+	batch := s.NewBatch()
 	for j, key := range c.keys {
 		leased := append([]byte{pebbleLeased}, key[9:]...)
-		if err := errors.Join(s.batch.Delete(key, nil), s.batch.Set(leased, c.leased(j, until), nil)); err != nil {
+		if err := errors.Join(batch.Delete(key, nil), batch.Set(leased, c.leased(j, until), nil)); err != nil {
 			return nil, err
 		}
 	}
-	return c.lines(), s.Commit(true)
+	return c.lines(), errors.Join(batch.Commit(pebble.Sync), batch.Close())
 }
 
-func (s *pebbleStore) Forget(rec *wire.Record) error {
-	f := fingerprint(rec.URL)
-	leased := binary.BigEndian.AppendUint64([]byte{pebbleLeased}, f)
-	return errors.Join(s.batch.Delete(s.seen(f), nil), s.batch.Delete(waits(rec, f), nil), s.batch.Delete(leased, nil))
-}
+// noLog discards the log of Pebble.
+type noLog struct{}
 
-func (s *pebbleStore) Compact() error {
-	return s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, true)
-}
-
-func (s *pebbleStore) Close() error { return errors.Join(s.batch.Close(), s.db.Close()) }
-
-// quiet is a log that nobody reads.
-type quiet struct{}
-
-func (quiet) Infof(string, ...any)      {}
-func (quiet) Errorf(string, ...any)     {}
-func (quiet) Fatalf(f string, v ...any) { panic(fmt.Sprintf(f, v...)) }
+func (noLog) Infof(string, ...any)      {}
+func (noLog) Errorf(string, ...any)     {}
+func (noLog) Fatalf(f string, v ...any) { panic(fmt.Sprintf(f, v...)) }

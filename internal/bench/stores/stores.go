@@ -1,11 +1,9 @@
-// Package stores is the frontier of a crawl kept in our own store and in other
-// people's databases, to measure one beside the other: known URLs are told from
-// new ones, new ones wait by their priority, and the best are handed out, at most
-// so many of a host, and leased.
+// Package stores keeps the frontier of a crawl in the store of this project and in databases, to
+// compare their speed: links are added if their URL is new, and the best of those that wait are
+// leased, at most a number from each host.
 //
-// The databases are set up as their documentation advises for much writing, and
-// keep no more than the job needs: a fingerprint, a priority and a URL, whose host
-// is read from it. Ours keeps the whole record.
+// The databases are configured as their documentation recommends for many writes. They store a
+// fingerprint, a priority and a URL; the store of this project stores whole records.
 package stores
 
 import (
@@ -21,39 +19,32 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Store is an open frontier of one process.
+// A Store is the open frontier of one process.
 type Store interface {
-	// Add adds a link whose URL is canonical, and tells whether it is new.
-	Add(rec *wire.Record) (fresh bool, err error)
-	// Commit ends a batch. If it is durable all that was added before is on disk.
-	Commit(durable bool) error
-	// Next hands out n addresses, the best first, at most perHost of a host, and
-	// returns a line for each. They are on disk as leased then, until a time.
-	Next(n, perHost int, until time.Time) ([]byte, error)
-	// Forget makes it know nothing of a link that was added, as of the next Commit.
-	Forget(rec *wire.Record) error
-	// Compact takes from the files what is no longer known, whatever that costs. They
-	// are on disk then.
-	Compact() error
+	// Add adds links with canonical URLs, and returns the number of new URLs. All are on
+	// disk when it returns.
+	Add(links []wire.Record) (added int, err error)
+	// Lease leases the n best of the waiting links until a time, at most perHost from each
+	// host, and returns a line for each. The leases are on disk when it returns.
+	Lease(n, perHost int, until time.Time) (lines []byte, err error)
 	Close() error
 }
 
-// Names are the stores there are, ours first.
+// Names returns the names of the stores, that of this project first.
 func Names() []string { return []string{"spoor", "pebble", "bbolt", "sqlite"} }
 
-// cache is how many bytes a database may keep of its file, and how many it may
-// write before it tidies them into it.
+// Limits of the databases, in bytes.
 const (
-	cache = 256 << 20
-	tail  = 64 << 20
+	cacheSize = 256 << 20
+	logSize   = 64 << 20 // written before it is moved to the tables
 )
 
-// Open opens the store of a name in a directory, and makes what is missing.
+// Open opens the store of that name in an existing directory, and creates it if it is missing.
 func Open(name, dir string) (Store, error) {
 	switch name {
 	case "spoor":
 		s, err := frontier.Open(dir, frontier.Options{Create: true})
-		return &ours{Store: s}, err
+		return spoorStore{s}, err
 	case "pebble":
 		return openPebble(dir)
 	case "bbolt":
@@ -61,56 +52,42 @@ func Open(name, dir string) (Store, error) {
 	case "sqlite":
 		return openSQLite(dir)
 	}
-	return nil, fmt.Errorf("no store is called %q", name)
+	return nil, fmt.Errorf("there is no store %q", name)
 }
 
-// ours is the frontier of this project.
-type ours struct {
-	*frontier.Store
-	gone []string // what is forgotten at the next Commit
-}
+type spoorStore struct{ *frontier.Store }
 
-func (s *ours) Add(rec *wire.Record) (bool, error) {
-	verdict, err := s.Store.Add(rec)
-	return verdict == frontier.Changed, err
-}
-
-// Commit of a batch that need not be durable has nothing to do but to forget.
-func (s *ours) Commit(durable bool) error {
-	if _, err := s.Store.Forget(frontier.Selection{URLs: s.gone}); err != nil {
-		return err
-	}
-	s.gone = s.gone[:0]
-	if !durable {
-		return nil
-	}
-	return s.Store.Commit()
-}
-
-func (s *ours) Next(n, perHost int, until time.Time) ([]byte, error) {
-	const lease = time.Hour
-	return s.Store.Next(frontier.Request{N: n, PerHost: perHost, Generation: -1, Lease: lease, Now: until.Add(-lease)})
-}
-
-func (s *ours) Forget(rec *wire.Record) error {
-	s.gone = append(s.gone, strings.Clone(rec.URL))
-	return nil
-}
-
-func (s *ours) Compact() error {
-	var c frontier.Compaction
-	for {
-		if more, err := s.Store.Compact(&c); !more || err != nil {
-			return err
+func (s spoorStore) Add(links []wire.Record) (added int, err error) {
+	var urls [frontier.MaxPrefetch]string
+	for i := range links {
+		if at := i % len(urls); at == 0 {
+			n := min(len(urls), len(links)-i)
+			for j := range n {
+				urls[j] = links[i+j].URL
+			}
+			s.Prefetch(urls[:n])
+		}
+		outcome, err := s.Store.Add(&links[i])
+		if err != nil {
+			return 0, err
+		}
+		if outcome == frontier.Changed {
+			added++
 		}
 	}
+	return added, s.Commit()
 }
 
-// fingerprint is what a database knows a URL by.
+func (s spoorStore) Lease(n, perHost int, until time.Time) ([]byte, error) {
+	const lease = time.Hour
+	return s.Next(frontier.Request{N: n, PerHost: perHost, Generation: -1, Lease: lease, Now: until.Add(-lease)})
+}
+
+// fingerprint is the key of a URL in a database.
 func fingerprint(url string) uint64 { return xxhash.Sum64String(url) }
 
-// place is where a URL waits in a database that is ordered by bytes: better
-// priorities come first.
+// place is the key of a waiting link in a database that sorts keys as bytes: by decreasing
+// priority, then by fingerprint.
 func place(priority float64, fingerprint uint64) []byte {
 	bits := math.Float64bits(priority)
 	if bits>>63 == 0 {
@@ -120,7 +97,7 @@ func place(priority float64, fingerprint uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, fingerprint)
 }
 
-// A choice is what is taken of all that waits, told the best first.
+// A choice selects links to lease from those that wait, offered by decreasing priority.
 type choice struct {
 	n, perHost int
 	hosts      map[string]int
@@ -132,10 +109,9 @@ func choose(n, perHost int) *choice {
 	return &choice{n: n, perHost: perHost, hosts: map[string]int{}}
 }
 
-// full tells whether nothing more is needed.
 func (c *choice) full() bool { return len(c.urls) == c.n }
 
-// offer takes a URL, with its place, unless its host has given enough. Both are copied.
+// offer copies a URL and its key, unless the maximum of its host is reached.
 func (c *choice) offer(key, url []byte) {
 	_, rest, _ := strings.Cut(string(url), "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -147,12 +123,12 @@ func (c *choice) offer(key, url []byte) {
 	c.urls = append(c.urls, string(url))
 }
 
-// leased is what a database keeps of the ith that was taken.
+// leased returns what a database stores for the ith of the leased links.
 func (c *choice) leased(i int, until time.Time) []byte {
 	return append(binary.BigEndian.AppendUint64(nil, uint64(until.Unix())), c.urls[i]...)
 }
 
-// lines are the URLs that were taken, a line each.
+// lines returns the leased URLs, each on a line.
 func (c *choice) lines() []byte {
 	var b []byte
 	for _, url := range c.urls {

@@ -8,180 +8,97 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
-	"spoor/internal/frontier"
 	"spoor/internal/wire"
 )
 
-// add adds the links of a generation, and returns how many were new.
-func add(t *testing.T, s Store, lines []byte) (fresh int) {
+// leased returns the URLs and priorities that a store leases.
+func leased(t *testing.T, s Store, n, perHost int, priorities map[string]float64) (urls []string, values []float64) {
 	t.Helper()
-	r := wire.NewReader(bytes.NewReader(lines), frontier.Sections)
-	var rec wire.Record
-	for i := range bytes.Count(lines, []byte("\n")) {
-		if err := r.Read(&rec); err != nil {
-			t.Fatal(err)
-		}
-		added, err := s.Add(&rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if added {
-			fresh++
-		}
-		if i%Batch == Batch-1 {
-			if err := s.Commit(i%3 == 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := s.Commit(true); err != nil {
-		t.Fatal(err)
-	}
-	return fresh
-}
-
-// handOut returns the URLs that are handed out.
-func handOut(t *testing.T, s Store, n, perHost int) (urls []string) {
-	t.Helper()
-	lines, err := s.Next(n, perHost, time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
+	lines, err := s.Lease(n, perHost, time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(lines)) {
-		line = strings.TrimSuffix(line, "\n")
-		if strings.HasPrefix(line, "{") {
+		url := strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(url, "{") {
 			var rec struct{ URL string }
 			if err := json.Unmarshal([]byte(line), &rec); err != nil {
 				t.Fatal(err)
 			}
-			line = rec.URL
+			url = rec.URL
 		}
-		urls = append(urls, line)
+		urls, values = append(urls, url), append(values, priorities[url])
 	}
-	return urls
+	return urls, values
 }
 
 func TestStoresDoTheSameJob(t *testing.T) {
 	const n, perHost = 300, 2
 	var links Links
-	batches := [][]byte{links.Append(nil), links.Append(nil), links.Append(nil)}
 	priorities := map[string]float64{}
-	for _, lines := range batches {
-		for line := range bytes.Lines(lines) {
-			var rec struct {
-				URL      string
-				Priority float64
-			}
-			if err := json.Unmarshal(line, &rec); err != nil {
-				t.Fatal(err)
-			}
-			priorities[rec.URL] = rec.Priority
+	generations := make([][]wire.Record, 3)
+	for i := range generations {
+		generations[i] = make([]wire.Record, Generation)
+		if err := links.Next(generations[i]); err != nil {
+			t.Fatal(err)
+		}
+		for j := range generations[i] {
+			priorities[generations[i][j].URL] = generations[i][j].Priority.Value
 		}
 	}
-	if len(priorities) != 3*Fresh {
-		t.Fatalf("three generations have %d URLs instead of %d", len(priorities), 3*Fresh)
+	if len(priorities) != 3*New {
+		t.Fatalf("three generations have %d URLs, want %d", len(priorities), 3*New)
 	}
-	var want []float64 // those of the first database
+	var want []float64 // of the databases
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "store")
+			dir := t.TempDir()
+			before := map[string]bool{}
 			var got []float64
-			out := map[string]bool{}
-			for generation, lines := range batches {
+			for i, generation := range generations {
 				s, err := Open(name, dir)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if fresh := add(t, s, lines); fresh != Fresh {
-					t.Errorf("generation %d: %d URLs are new instead of %d", generation, fresh, Fresh)
+				if added, err := s.Add(generation); added != New || err != nil {
+					t.Errorf("generation %d: %d URLs are new, want %d; %v", i, added, New, err)
 				}
+				urls, values := leased(t, s, n, perHost, priorities)
 				hosts := map[string]int{}
-				for _, url := range handOut(t, s, n, perHost) {
-					if _, known := priorities[url]; !known || out[url] {
-						t.Errorf("%s was handed out twice or never added", url)
+				for _, url := range urls {
+					if _, known := priorities[url]; !known || before[url] {
+						t.Errorf("%s was leased twice or never added", url)
 					}
-					out[url] = true
+					before[url] = true
 					host := strings.Split(url, "/")[2]
 					if hosts[host]++; hosts[host] > perHost {
-						t.Errorf("generation %d: more than %d of %s", generation, perHost, host)
+						t.Errorf("generation %d: more than %d from %s", i, perHost, host)
 					}
-					got = append(got, priorities[url])
 				}
-				if fresh := add(t, s, lines); fresh != 0 {
-					t.Errorf("generation %d: %d URLs are new that had been handed out or wait", generation, fresh)
+				got = append(got, values...)
+				if added, err := s.Add(generation); added != 0 || err != nil {
+					t.Errorf("generation %d: %d URLs are new that were leased or wait; %v", i, added, err)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			if len(got) != 3*n {
-				t.Errorf("%d were handed out instead of %d", len(got), 3*n)
+				t.Errorf("%d were leased, want %d", len(got), 3*n)
 			}
-			if name == Names()[0] {
-				return // it may be fair to hosts in its own way
+			if name == "spoor" {
+				return // shares a batch between hosts in another way
 			}
 			if want == nil {
 				want = got
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("priorities %v… were handed out\nwant %v…", got[:min(5, len(got))], want[:min(5, len(want))])
+				t.Errorf("the priorities %v… were leased, want %v…", got[:5], want[:5])
 			}
-		})
-	}
-}
-
-func TestStoresForgetAndAreCompacted(t *testing.T) {
-	for _, name := range Names() {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "store")
-			var s Store
-			do := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			open := func() {
-				t.Helper()
-				var err error
-				s, err = Open(name, dir)
-				do(err)
-			}
-			open()
-			var links Links
-			var all []byte
-			for range 3 {
-				all = links.Append(all)
-			}
-			add(t, s, all)
-			handOut(t, s, 300, 2) // some of what is forgotten is leased
-			var rec wire.Record
-			for n := 1; n < links.Given; n += 2 {
-				do(wire.NewReader(bytes.NewReader(appendLink(nil, n)), frontier.Sections).Read(&rec))
-				do(s.Forget(&rec))
-			}
-			do(s.Commit(true))
-			do(s.Close())
-			before := size(t, dir)
-			open()
-			do(s.Compact())
-			do(s.Close())
-			if after := size(t, dir); after >= before {
-				t.Errorf("%.0f bytes have become %.0f", before, after)
-			}
-			open()
-			if fresh := add(t, s, all); fresh != links.Given/2 {
-				t.Errorf("%d URLs are new instead of the %d that were forgotten", fresh, links.Given/2)
-			}
-			do(s.Close())
-			open()
-			if fresh := add(t, s, all); fresh != 0 {
-				t.Errorf("%d URLs are new that had been added", fresh)
-			}
-			do(s.Close())
 		})
 	}
 }
@@ -198,8 +115,74 @@ func TestPlacesAreOrderedByPriority(t *testing.T) {
 	}
 }
 
-// size is how many bytes the files in a directory have.
-func size(t testing.TB, dir string) (n float64) {
+// BenchmarkStore adds generations until a store has a number of URLs, without the time to make
+// the links, and then leases 1,000 links ten times. It reports links/s, the processor time for a
+// link, the median time of a lease, and the size of the files after Close. Use -benchtime 1x.
+func BenchmarkStore(b *testing.B) {
+	for _, urls := range []int{100_000, 1_000_000} {
+		for _, name := range Names() {
+			b.Run(fmt.Sprintf("urls=%d/program=%s", urls, name), func(b *testing.B) {
+				for b.Loop() {
+					fill(b, name, urls)
+				}
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+func fill(b *testing.B, name string, urls int) {
+	dir := b.TempDir()
+	s, err := Open(name, dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var links Links
+	records := make([]wire.Record, Generation)
+	var wall, cpu time.Duration
+	for links.known < urls {
+		if err := links.Next(records); err != nil {
+			b.Fatal(err)
+		}
+		start, used := time.Now(), processorTime(b)
+		added, err := s.Add(records)
+		if err != nil || added != New {
+			b.Fatalf("%d of %d new URLs were added: %v", added, New, err)
+		}
+		wall += time.Since(start)
+		cpu += processorTime(b) - used
+	}
+	var leases []time.Duration
+	for range 10 {
+		start := time.Now()
+		lines, err := s.Lease(1000, 10, start.Add(time.Hour))
+		if err != nil || bytes.Count(lines, []byte("\n")) != 1000 {
+			b.Fatalf("%d of 1000 links were leased: %v", bytes.Count(lines, []byte("\n")), err)
+		}
+		leases = append(leases, time.Since(start))
+	}
+	slices.Sort(leases)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	total := float64(links.known / New * Generation)
+	b.ReportMetric(total/wall.Seconds(), "links/s")
+	b.ReportMetric(cpu.Seconds()*1e6/total, "cpu-µs/link")
+	b.ReportMetric(leases[5].Seconds()*1e3, "lease-ms")
+	b.ReportMetric(size(b, dir)/float64(links.known), "B/url")
+}
+
+// processorTime returns the user and system time of this process.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// size returns the bytes of the files in a directory.
+func size(b *testing.B, dir string) (n float64) {
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
@@ -211,15 +194,7 @@ func size(t testing.TB, dir string) (n float64) {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	return n
-}
-
-func ExampleLinks() {
-	var l Links
-	line, _, _ := bytes.Cut(l.Append(nil), []byte("\n"))
-	fmt.Println(string(line))
-	// Output:
-	// {"v":1,"url":"https://www.host103565.example/section/12/articles/be1d694dfde-0.html","generation":0,"depth":1,"via":"https://www.host100000.example/section/0/page-0.html","operator":"link","priority":0.724717,"niche":"www.host103565.example"}
 }
