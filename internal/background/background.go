@@ -2,12 +2,10 @@
 // frequencies that is part of the program. With this table the words of a topic can be weighted
 // without example pages: "theorem" distinguishes pages, "number" does not.
 //
-// The program make.go generates the table from the documentation of Go and of Debian, because these
-// texts are available to everybody. The table has the 12,000 words that occur in the most
-// documents, each in the most frequent written form of its stem. See
-// doc/design/decisions/0051-background-frequencies.md for its limits: the English is technical, and
-// three of four documents contain the word "file". To generate the table again, run "go generate"
-// on Debian, and copy the constants that it prints to this file.
+// The table was generated from the documentation of Go and of Debian, because these texts are available
+// to everybody. It has the 12,000 words that occur in the most documents, each in the most frequent
+// written form of its stem. See doc/design/decisions/0051-background-frequencies.md for how it was generated
+// and for its limits: the English is technical, and three of four documents contain the word "file".
 package background
 
 import (
@@ -18,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-//go:generate go run make.go
 
 // Documents and AverageLength describe the documents from which the table was generated.
 const (

@@ -51,7 +51,7 @@ func TestWordsWithTheSameStem(t *testing.T) {
 	}
 }
 
-// The constants and the file are made by one run of make.go.
+// The constants and the file describe the same documents.
 func TestTableMatchesTheConstants(t *testing.T) {
 	z, err := gzip.NewReader(bytes.NewReader(table))
 	if err != nil {
