@@ -199,7 +199,6 @@ func TestNothingThatATerminalObeysIsPrinted(t *testing.T) {
 		{`judge -archive "$H.warc" -labels "$H.labels" -label "$H" -seeds seeds scored`, records},
 		{`judge -archive "$H.wacz" -labels "$H.warc" -label "$H" -seeds seeds -brief scored`, records},
 		{`judge table results`, text},
-		{`judge table -format ndjson results`, records},
 		{`judge table -measure "$H" results`, text},
 		{`judge overlap -format markdown "$H=overlap1" "b=overlap2"`, text},
 		{`report -o /dev/null "$H.run"`, text},

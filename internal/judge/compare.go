@@ -49,18 +49,18 @@ type Table struct {
 
 // A Row holds the results of one name.
 type Row struct {
-	Name, Strategy string
-	Units          int       // units in which the name has a value
-	Mean           float64   // mean of the means of the topics
-	Interval       *Interval // 95 % confidence interval of the mean; nil for a single run
-	Rank           float64   // mean rank in the topics, 1 for the best; 0 if a unit has no value
-	Ranks          []float64 // by topic; nil if a unit has no value
-	Also           []Mean
-	Against        *Against // comparison with the reference; nil for the reference itself, or if there is none
-	Topics         []Cell
-	Seeds          []Cell
-	HarvestAt      []Mean // by cost: mean harvest of the runs that have a value
-	RecallAt       []Mean // by cost: mean recall of the runs that have a value
+	Name      string
+	Units     int       // units in which the name has a value
+	Mean      float64   // mean of the means of the topics
+	Interval  *Interval // 95 % confidence interval of the mean; nil for a single run
+	Rank      float64   // mean rank in the topics, 1 for the best; 0 if a unit has no value
+	Ranks     []float64 // by topic; nil if a unit has no value
+	Also      []Mean
+	Against   *Against // comparison with the reference; nil for the reference itself, or if there is none
+	Topics    []Cell
+	Seeds     []Cell
+	HarvestAt []Mean // by cost: mean harvest of the runs that have a value
+	RecallAt  []Mean // by cost: mean recall of the runs that have a value
 }
 
 // A Mean is a mean over a number of units. If Units is 0 there is no mean.
@@ -268,11 +268,6 @@ func (t *Table) columns(order []unitKey, counted map[string]runs) {
 func (t *Table) row(name string, order []unitKey, all runs) Row {
 	own := newSample(order, func(at unitKey) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
-	for _, at := range slices.Backward(order) { // one name has one strategy; if not, take the first
-		if repeats := all[at]; repeats != nil {
-			row.Strategy = repeats[0].Strategy
-		}
-	}
 	row.Also = t.also(order, all)
 	cell := func(in func(unitKey) bool) Cell {
 		some := slices.DeleteFunc(slices.Clone(order), func(at unitKey) bool { return !in(at) })

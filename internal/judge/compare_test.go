@@ -60,14 +60,14 @@ func small() []*Result {
 func TestMeanAveragesRandomSeedsThenUnitsThenTopics(t *testing.T) {
 	table := compare(t, small(), CompareOptions{Tie: 0.01})
 	type line struct {
-		Name, Strategy string
-		Units          int
-		Mean           float64
-		Topics, Seeds  []Mean
+		Name          string
+		Units         int
+		Mean          float64
+		Topics, Seeds []Mean
 	}
 	var got []line
 	for _, r := range table.Rows {
-		l := line{r.Name, r.Strategy, r.Units, r.Mean, nil, nil}
+		l := line{r.Name, r.Units, r.Mean, nil, nil}
 		for _, c := range r.Topics {
 			l.Topics = append(l.Topics, c.Mean)
 		}
@@ -77,9 +77,9 @@ func TestMeanAveragesRandomSeedsThenUnitsThenTopics(t *testing.T) {
 		got = append(got, l)
 	}
 	want := []line{
-		{"c -x=1", "c", 1, 0.5, []Mean{{}, {0.5, 1}}, []Mean{{}, {0.5, 1}}},
-		{"a", "a", 4, 0.35, []Mean{{0.2, 2}, {0.5, 2}}, []Mean{{0.45, 2}, {0.25, 2}}},
-		{"b", "b", 4, 0.24875, []Mean{{0.15, 2}, {0.3475, 2}}, []Mean{{0.3475, 2}, {0.15, 2}}},
+		{"c -x=1", 1, 0.5, []Mean{{}, {0.5, 1}}, []Mean{{}, {0.5, 1}}},
+		{"a", 4, 0.35, []Mean{{0.2, 2}, {0.5, 2}}, []Mean{{0.45, 2}, {0.25, 2}}},
+		{"b", 4, 0.24875, []Mean{{0.15, 2}, {0.3475, 2}}, []Mean{{0.3475, 2}, {0.15, 2}}},
 	}
 	if diff := gocmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -209,8 +209,11 @@ func TestOnlyRowsRunEverywhereAreRanked(t *testing.T) {
 func TestOrderOfResultsDoesNotMatter(t *testing.T) {
 	print := func(results []*Result) string {
 		var b strings.Builder
-		if err := WriteNDJSON(&b, []*Table{compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1})}); err != nil {
-			t.Fatal(err)
+		table := compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1})
+		for _, form := range []Form{Overall, Topics, Seeds, Ranks} {
+			if err := WriteMarkdown(&b, []*Table{table}, form); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return b.String()
 	}

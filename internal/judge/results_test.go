@@ -232,7 +232,4 @@ func checkTable(t *testing.T, table *Table) {
 			}
 		}
 	}
-	if err := WriteNDJSON(new(strings.Builder), []*Table{table}); err != nil {
-		t.Fatal(err)
-	}
 }

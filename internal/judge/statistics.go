@@ -234,8 +234,8 @@ func doubleRanks(values []float64) []int {
 
 // An Interval is a confidence interval.
 type Interval struct {
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
+	Low  float64
+	High float64
 }
 
 // A unit is one seed set of one topic. It has a value for every random seed and, in a comparison,

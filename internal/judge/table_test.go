@@ -253,23 +253,3 @@ func TestParseForm(t *testing.T) {
 		}
 	}
 }
-
-func TestNDJSONHasSixDigitsAndNulls(t *testing.T) {
-	results := curves(small()[3:])
-	results[0].NAUC = new(1. / 3)
-	var b strings.Builder
-	table := compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1, Also: []Criterion{by(t, "recall"), by(t, "auc")}})
-	if err := WriteNDJSON(&b, []*Table{table}); err != nil {
-		t.Fatal(err)
-	}
-	first, _, _ := strings.Cut(b.String(), "\n")
-	want := `{"v":1,"track":"K","measure":"nauc","name":"c -x=1","strategy":"c","mean":0.5,"low":null,"high":null,"units":1,"of":4,"also":{"recall":0.75},` +
-		`"against":{"reference":"b","units":1,"difference":0.4,"low":null,"high":null,"p":1,"p_holm":1,"a12":1,"wins":1,"ties":0,"losses":0,"equivalent":false},` +
-		`"topics":{"project":0.5},"seeds":{"hard":0.5},"harvest_at":{"100":0.5,"1000":0.25},"recall_at":{"100":0.1,"1000":0.2}}`
-	if diff := gocmp.Diff(want, first); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
-	}
-	if !strings.Contains(b.String(), `"mean":0.366667,`) {
-		t.Errorf("a third and four tenths are\n%s", b.String())
-	}
-}

@@ -26,8 +26,7 @@ In:   a line of JSON for each run: results.ndjson of scripts/compare, or files o
       random numbers), T, R and the measures of judge -summary. If name is missing, it is
       the file name without extensions, or for judge.json the name of its directory; if topic
       is missing, it is the label; seeds may be a number; other fields may be absent
-Out:  a Markdown table for each track, the best first, and an explanation of its columns;
-      with -format ndjson a line for each strategy
+Out:  a Markdown table for each track, the best first, and an explanation of its columns
 
 Runs are compared by name: a strategy with its options. A unit is a topic and a set of
 seeds. Results are averaged over random seeds, then over units, then over topics.
@@ -40,7 +39,7 @@ numbers of units that are better, equal within -tie, and worse. ≈ marks equiva
 -tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
 with many topics, use -pairs topics. Tracks are never compared with each other.
 
--form selects the columns (for Markdown):
+-form selects the columns:
 
     overall   the mean, its interval, and the comparison with the reference
     topics    a column for each topic, the best in bold
@@ -55,7 +54,7 @@ Example:
     judge table -form topics -measure harvest -also recall,self_harvest results.ndjson
     judge table -form costs results.ndjson
     judge table runs/*/judge.json
-    grep '"track":"E"' results.ndjson | judge table -format ndjson | jq .mean
+    grep '"track":"E"' results.ndjson | judge table
 
 Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 `
@@ -63,7 +62,7 @@ Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var o judge.CompareOptions
-	var measure, also, pairs, form, format string
+	var measure, also, pairs, form string
 	var log filter.LogOptions
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
@@ -74,7 +73,6 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or topics (the means of their units)")
 	fs.Uint64Var(&o.Seed, "seed", 1, "seed of the random draws for intervals")
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
-	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
 	fs.BoolVar(&legend, "legend", true, "explain the columns below the tables")
 	filter.LogFlags(fs, &log)
 	files, err := filter.ParseMixed(fs, args)
@@ -101,8 +99,6 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("-form: %w", err)
 	case columns == judge.Costs && o.Also != nil:
 		return filter.Usagef("-also %s: -form costs shows one measure", also)
-	case format != "markdown" && format != "ndjson":
-		return filter.Usagef("-format %q: want markdown or ndjson", format)
 	case pairs != "units" && pairs != "topics":
 		return filter.Usagef("-pairs %q: want units or topics", pairs)
 	case !(o.Tie >= 0) || math.IsInf(o.Tie, 0):
@@ -121,13 +117,13 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(stdout)
-	if format == "ndjson" {
-		err = judge.WriteNDJSON(out, tables)
-	} else if err = judge.WriteMarkdown(filter.Text(out), tables, columns); err == nil && legend {
-		err = judge.WriteLegend(filter.Text(out), tables, columns)
-	}
-	if err != nil {
+	if err := judge.WriteMarkdown(filter.Text(out), tables, columns); err != nil {
 		return err
+	}
+	if legend {
+		if err := judge.WriteLegend(filter.Text(out), tables, columns); err != nil {
+			return err
+		}
 	}
 	return out.Flush()
 }
