@@ -19,7 +19,7 @@ type Track struct {
 	Runs       int        // judged runs
 	Units      int        // pairs of topic and seed set; the runs of a unit with different random seeds are averaged
 	Topics     []string   // in the order of Strategy.Topics
-	Costs      []int      // ascending: the costs of Harvest and Recall
+	Costs      []int      // ascending: the costs of Harvest
 	Strategies []Strategy // the best first
 
 	// Means of the crawler that sees the relevance of waiting links, and of the crawler that also
@@ -34,7 +34,7 @@ type Strategy struct {
 
 	Mean, Low, High float64   // mean of the measure, with its 95 % bootstrap interval
 	Topics          []float64 // the mean in each of Track.Topics
-	Harvest, Recall []float64 // mean harvest and recall at each of Track.Costs
+	Harvest         []float64 // mean harvest at each of Track.Costs
 
 	// The comparison with the reference, in the units in which both ran. For the reference
 	// itself the floats are NaN and the counts 0.

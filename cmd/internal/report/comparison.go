@@ -79,7 +79,7 @@ func makeTrack(t *judge.Table) report.Track {
 		s := report.Strategy{
 			Name: row.Name, Units: row.Units, Mean: row.Mean, Low: nan, High: nan,
 			Difference: nan, DiffLow: nan, DiffHigh: nan, A12: nan, P: nan,
-			Harvest: values(row.HarvestAt), Recall: values(row.RecallAt),
+			Harvest: values(row.HarvestAt),
 		}
 		if row.Interval != nil {
 			s.Low, s.High = row.Interval.Low, row.Interval.High
