@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -121,7 +122,7 @@ func parseCommit(data []byte, p, g, partitions int) (*Commit, error) {
 		return wrong("its counts contradict each other")
 	case err != nil || err2 != nil || due.IsZero() != at.IsZero():
 		return wrong("its times %q and %q are invalid", c.Due, c.At)
-	case !slices.IsSortedFunc(c.Best, func(a, b float64) int { return -cmpFloat(a, b) }):
+	case !slices.IsSortedFunc(c.Best, func(a, b float64) int { return cmp.Compare(b, a) }):
 		return wrong("its priorities are not in descending order")
 	case c.digest() != c.Digest:
 		return wrong("its digest is %s instead of %s", c.digest(), c.Digest)
@@ -132,16 +133,6 @@ func parseCommit(data []byte, p, g, partitions int) (*Commit, error) {
 		}
 	}
 	return c, nil
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // parseTime parses a time. It returns the zero time if s is empty.

@@ -19,6 +19,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -386,7 +388,7 @@ func (f *filter) end(ctx context.Context, from wire.Mark) error {
 
 // highest returns the n highest priorities in descending order.
 func highest(priorities []float64, n int) []float64 {
-	sortDescending(priorities)
+	slices.SortFunc(priorities, func(a, b float64) int { return cmp.Compare(b, a) })
 	return priorities[:min(n, len(priorities))]
 }
 
@@ -515,34 +517,24 @@ func (f *filter) fetch(ctx context.Context, to string, g int, blocks []Block) ([
 // collect adds the existing commits of a generation to the ledger, and returns the partitions whose
 // commits are missing.
 func (f *filter) collect(ctx context.Context, g int) (missing []int, err error) {
-	for from := uint64(1); ; {
-		var messages []Message
-		err := f.retry(ctx, func() (err error) {
-			messages, err = f.Stream.Range(ctx, f.commits(g), from, rangeLimit)
-			return err
-		})
+	for m, err := range f.retryer().messages(ctx, f.Stream, f.commits(g)) {
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range messages {
-			p, generation, ok := f.parseCommit(m.Subject)
-			if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
-				continue // the subject does not belong to a partition of this crawl
-			}
-			if of := f.ledger.commits[g]; of != nil && of[p] != nil {
-				continue // only the first commit is valid
-			}
-			c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
-			if err != nil {
-				return nil, err
-			}
-			f.ledger.add(c)
+		p, generation, ok := f.parseCommit(m.Subject)
+		if !ok || generation != g || p < 0 || p >= f.Settings.Partitions {
+			continue // the subject does not belong to a partition of this crawl
 		}
-		if len(messages) < rangeLimit {
-			return f.ledger.missing(g), nil
+		if of := f.ledger.commits[g]; of != nil && of[p] != nil {
+			continue // only the first commit is valid
 		}
-		from = messages[len(messages)-1].Seq + 1
+		c, err := parseCommit(m.Data, p, g, f.Settings.Partitions)
+		if err != nil {
+			return nil, err
+		}
+		f.ledger.add(c)
 	}
+	return f.ledger.missing(g), nil
 }
 
 // await waits until all partitions have committed a generation, and adds their commits to the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -36,6 +37,33 @@ func (r retryer) do(ctx context.Context, op func() error) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(wait):
+		}
+	}
+}
+
+// messages yields the messages whose subject matches filter, in the order of the stream. If they cannot
+// be read, it yields an error and ends.
+func (r retryer) messages(ctx context.Context, s Stream, filter string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		for from := uint64(1); ; {
+			var list []Message
+			err := r.do(ctx, func() (err error) {
+				list, err = s.Range(ctx, filter, from, rangeLimit)
+				return err
+			})
+			if err != nil {
+				yield(Message{}, err)
+				return
+			}
+			for _, m := range list {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			if len(list) < rangeLimit {
+				return
+			}
+			from = list[len(list)-1].Seq + 1
 		}
 	}
 }
@@ -102,8 +130,3 @@ func fetchBlocks(ctx context.Context, r retryer, s Stream, names subjects, to st
 
 // lostAfter is how long a server may lag behind the others before fetchBlocks reports a missing message.
 const lostAfter = 30 * time.Second
-
-// sortDescending sorts priorities, the highest first.
-func sortDescending(priorities []float64) {
-	slices.SortFunc(priorities, func(a, b float64) int { return cmpFloat(b, a) })
-}

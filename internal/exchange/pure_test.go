@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -23,7 +24,7 @@ func TestSharesAreExact(t *testing.T) {
 			for range rng.IntN(30) {
 				best[p] = append(best[p], float64(rng.IntN(5)))
 			}
-			sortDescending(best[p])
+			slices.SortFunc(best[p], func(a, b float64) int { return cmp.Compare(b, a) })
 			records[p] = record{rng.IntN(50), rng.IntN(50), rng.IntN(30)}
 		}
 		for _, n := range [][]int{shareByPriority(total, best), shareByReward(rng.IntN(1e6), total, records)} {

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -103,28 +104,17 @@ func (o *Restorer) Run(ctx context.Context) (last int, err error) {
 // ownCommits returns the commits of the partition, from generation 1 on.
 func (o *Restorer) ownCommits(ctx context.Context, r retryer, names subjects) (own []*Commit, err error) {
 	found := map[int]*Commit{}
-	for from := uint64(1); ; {
-		var messages []Message
-		err := r.do(ctx, func() (err error) {
-			messages, err = o.Stream.Range(ctx, fmt.Sprintf("spoor.%s.c.*.%d", o.Name, o.Partition), from, rangeLimit)
-			return err
-		})
+	for m, err := range r.messages(ctx, o.Stream, fmt.Sprintf("spoor.%s.c.*.%d", o.Name, o.Partition)) {
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range messages {
-			_, g, ok := names.parseCommit(m.Subject)
-			if !ok || found[g] != nil {
-				continue
-			}
-			if found[g], err = parseCommit(m.Data, o.Partition, g, o.Settings.Partitions); err != nil {
-				return nil, err
-			}
+		_, g, ok := names.parseCommit(m.Subject)
+		if !ok || found[g] != nil {
+			continue
 		}
-		if len(messages) < rangeLimit {
-			break
+		if found[g], err = parseCommit(m.Data, o.Partition, g, o.Settings.Partitions); err != nil {
+			return nil, err
 		}
-		from = messages[len(messages)-1].Seq + 1
 	}
 	for g := 1; found[g] != nil; g++ {
 		own = append(own, found[g])
@@ -144,27 +134,17 @@ func (o *Restorer) files(ctx context.Context, r retryer, names subjects, own []*
 	}
 	for g := max(1, o.After); g <= len(own); g++ {
 		pieces, err := fetchBlocks(ctx, r, o.Stream, names, toTopic, g, own[g-1].Blocks)
-		if err != nil || len(pieces) == 0 {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if len(pieces) == 0 {
 			continue
 		}
 		name := run.File(o.Windows, g, run.Topic)
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return err
 		}
-		err = atomicfile.Write(name, func(w io.Writer) error { return writeAll(w, pieces) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func writeAll(w io.Writer, pieces [][]byte) error {
-	for _, p := range pieces {
-		if _, err := w.Write(p); err != nil {
+		if err := atomicfile.WriteBytes(name, bytes.Join(pieces, nil)); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func shareByPriority(total int, best [][]float64) []int {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b waiting) int {
-		return cmp.Or(cmpFloat(b.priority, a.priority), cmp.Compare(a.place, b.place), cmp.Compare(a.partition, b.partition))
+		return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.place, b.place), cmp.Compare(a.partition, b.partition))
 	})
 	n := make([]int, len(best))
 	for _, w := range all[:min(total, len(all))] {

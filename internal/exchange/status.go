@@ -50,24 +50,17 @@ func Summarize(ctx context.Context, s Stream, name string) (*Status, error) {
 		commits[p] = map[int]*Commit{}
 	}
 	names := subjects{name}
-	for from := uint64(1); ; {
-		messages, err := s.Range(ctx, "spoor."+name+".c.*.*", from, rangeLimit)
+	for m, err := range (retryer{}).messages(ctx, s, "spoor."+name+".c.*.*") {
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range messages {
-			p, g, ok := names.parseCommit(m.Subject)
-			if !ok || p < 0 || p >= settings.Partitions || commits[p][g] != nil {
-				continue
-			}
-			if commits[p][g], err = parseCommit(m.Data, p, g, settings.Partitions); err != nil {
-				return nil, err
-			}
+		p, g, ok := names.parseCommit(m.Subject)
+		if !ok || p < 0 || p >= settings.Partitions || commits[p][g] != nil {
+			continue
 		}
-		if len(messages) < rangeLimit {
-			break
+		if commits[p][g], err = parseCommit(m.Data, p, g, settings.Partitions); err != nil {
+			return nil, err
 		}
-		from = messages[len(messages)-1].Seq + 1
 	}
 	h := sha256.New()
 	for p := range commits {
