@@ -26,10 +26,10 @@ import (
 // because what they print is a record or is written to a file. Text that people read must not be
 // among them: see internal/terminal.
 var directUses = map[string]string{
-	"cmd/internal/filter/filter.go (Command) Main os.Stderr":        "wrapped in a terminal.Writer",
-	"cmd/internal/filter/filter.go (Command) Main os.Stdout":        "records, escaped on a terminal, and help through Text",
-	"cmd/internal/filter/files.go Open os.Stderr":         "a note, through Text",
-	"cmd/internal/filter/ended.go noteEnd f":              "the file ended",
+	"cmd/internal/filter/filter.go (Command) Main os.Stderr":       "wrapped in a terminal.Writer",
+	"cmd/internal/filter/filter.go (Command) Main os.Stdout":       "records, escaped on a terminal, and help through Text",
+	"cmd/internal/filter/files.go Open os.Stderr":                  "a note, through Text",
+	"cmd/internal/filter/ended.go noteEnd f":                       "the file ended",
 	"cmd/internal/exchange/commands_unix.go runCommands os.Stderr": "a pipe to exchange hold, which escapes what it prints",
 	"cmd/internal/exchange/commands_unix.go runCommands stdout":    "orders' answers, for exchange hold",
 	"cmd/internal/exchange/hold.go order c.in":                     "orders, for its own child",
@@ -37,15 +37,15 @@ var directUses = map[string]string{
 	"cmd/internal/topic/explain.go runExplain out":                 "an empty line",
 	"cmd/internal/run/init_unix.go asInit os.Stderr":               "passed on to its child, which escapes what it prints",
 	"cmd/internal/run/init_unix.go asInit os.Stdout":               "passed on to its child, which escapes what it prints",
-	"internal/run/ended.go NoteEnd f":                     "the file ended",
-	"internal/run/open.go Hold f":                         "the file lock",
-	"internal/run/settings.go sample h":                   "a hash",
-	"internal/run/serve.go SummarizeTo w":                 "records",
-	"internal/run/stage.go run os.Stderr":                 "stages.log, for a stage of the user",
-	"internal/run/view.go Clear v.Screen":                 "control sequences of its own",
-	"internal/run/view.go Waiting v.Screen":               "control sequences of its own and a time",
-	"internal/run/view.go Final v.Screen":                 "control sequences of its own; block escapes names",
-	"internal/run/view.go draw v.Screen":                  "control sequences of its own; block escapes names",
+	"internal/run/ended.go NoteEnd f":                              "the file ended",
+	"internal/run/open.go Hold f":                                  "the file lock",
+	"internal/run/settings.go sample h":                            "a hash",
+	"internal/run/serve.go SummarizeTo w":                          "records",
+	"internal/run/stage.go run os.Stderr":                          "stages.log, for a stage of the user",
+	"internal/run/view.go Clear v.Screen":                          "control sequences of its own",
+	"internal/run/view.go Waiting v.Screen":                        "control sequences of its own and a time",
+	"internal/run/view.go Final v.Screen":                          "control sequences of its own; block escapes names",
+	"internal/run/view.go draw v.Screen":                           "control sequences of its own; block escapes names",
 }
 
 // Text that people read reaches a terminal only through internal/terminal: every print of a

@@ -92,15 +92,10 @@ func (t *Tester) try(ctx context.Context, run func(*Tester, *program) error) err
 	err = run(t, p)
 	cancel()
 	p.close()
-	if err != nil && len(p.messages.kept) > 0 {
-		err = fmt.Errorf("%w\nits last message: %s", err, lastLine(string(p.messages.kept)))
+	if last := p.messages.Line(); err != nil && last != "" {
+		err = fmt.Errorf("%w\nits last message: %s", err, last)
 	}
 	return err
-}
-
-func lastLine(s string) string {
-	s = strings.TrimRight(s, "\n")
-	return s[strings.LastIndexByte(s, '\n')+1:]
 }
 
 // A program is a running command.
@@ -112,7 +107,7 @@ type program struct {
 	in       io.WriteCloser
 	out      io.ReadCloser
 	lines    chan line
-	messages tail
+	messages procgroup.Tail
 	waiting  sync.Once
 	ended    chan struct{} // closed when the command has ended
 	status   error         // exit status, set before ended is closed
@@ -160,18 +155,6 @@ func (p *program) end() <-chan struct{} {
 		}()
 	})
 	return p.ended
-}
-
-// A tail is an io.Writer that keeps the end of the data.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(b []byte) (int, error) {
-	const most = 4 << 10
-	t.kept = append(t.kept, b[max(0, len(b)-most):]...)
-	if len(t.kept) > 2*most {
-		t.kept = append(t.kept[:0], t.kept[len(t.kept)-most:]...)
-	}
-	return len(b), nil
 }
 
 // read starts a goroutine that reads the output.

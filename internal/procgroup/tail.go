@@ -3,7 +3,7 @@ package procgroup
 import "strings"
 
 // TailSize is the number of bytes that a [Tail] keeps.
-const TailSize = 200
+const TailSize = 300
 
 // A Tail is a writer that keeps the last TailSize bytes of the output of a command.
 type Tail struct{ b []byte }

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
+
+	"spoor/internal/procgroup"
 )
 
 // A Command is a shell command that answers queries: it reads a query as a line of JSON,
@@ -20,12 +23,11 @@ import (
 type Command struct {
 	Line    string
 	Timeout time.Duration // maximum time for one query
-	Pace    *Pace
+	Pace    *rate.Limiter
 }
 
 const (
 	maxOutput = 8 << 20         // maximum output of a command in bytes
-	maxLast   = 300             // bytes of the last line on stderr that are kept
 	grace     = 2 * time.Second // maximum wait for child processes that keep the output open
 )
 
@@ -47,10 +49,10 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	out, words := bounded{limit: maxOutput}, tail{}
+	out, messages := bounded{limit: maxOutput}, procgroup.Tail{}
 	run := exec.CommandContext(ctx, "sh", "-c", c.Line)
 	run.Stdin = bytes.NewReader(append(question, '\n'))
-	run.Stdout, run.Stderr = &out, &words
+	run.Stdout, run.Stderr = &out, &messages
 	run.WaitDelay = grace
 	err = run.Run()
 	switch {
@@ -61,7 +63,10 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	case out.full:
 		return nil, fmt.Errorf("the command has written more than %d MiB", maxOutput>>20)
 	case err != nil:
-		err = fmt.Errorf("the command: %w%s", err, words.last())
+		err = fmt.Errorf("the command: %w", err)
+		if last := messages.Line(); last != "" {
+			err = fmt.Errorf("%w: %s", err, last)
+		}
 		if status := run.ProcessState; status != nil && (status.ExitCode() == 126 || status.ExitCode() == 127) {
 			err = &SetupError{err} // the shell did not find the command
 		}
@@ -103,23 +108,4 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	b.data = append(b.data, p...)
 	return len(p), nil
-}
-
-// A tail keeps the end of the data that is written to it.
-type tail struct{ data []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.data = append(t.data, p[max(len(p)-maxLast, 0):]...)
-	t.data = append(t.data[:0], t.data[max(len(t.data)-maxLast, 0):]...)
-	return len(p), nil
-}
-
-// last returns the last line, for an error message.
-func (t *tail) last() string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(t.data), ""))
-	text = text[strings.LastIndexByte(text, '\n')+1:]
-	if text == "" {
-		return ""
-	}
-	return ": " + text
 }

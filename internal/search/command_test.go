@@ -36,7 +36,7 @@ func TestCommand(t *testing.T) {
 		{"unread", "exec <&-; echo http://a.example/", []string{"http://a.example/"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &Command{Line: c.line, Timeout: time.Minute}
+			s := &Command{Line: c.line, Timeout: time.Minute, Pace: NewPace(0)}
 			got, err := s.Search(t.Context(), `a "b" c`, 3)
 			if d := cmp.Diff(c.want, got); d != "" || err != nil {
 				t.Error(err, d)
@@ -61,7 +61,7 @@ func TestFailingCommand(t *testing.T) {
 		if strings.Contains(c.line, "sleep") {
 			timeout = 50 * time.Millisecond
 		}
-		s := &Command{Line: c.line, Timeout: timeout}
+		s := &Command{Line: c.line, Timeout: timeout, Pace: NewPace(0)}
 		got, err := s.Search(t.Context(), "q", 3)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %q, %v, want %q", c.line, got, err, c.want)

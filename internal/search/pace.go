@@ -3,33 +3,16 @@ package search
 import (
 	"context"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// A Pace limits the rate of queries. A nil Pace is no limit. It is not safe for concurrent use.
-type Pace struct {
-	pause time.Duration
-	next  time.Time
-}
-
-// NewPace returns a limit of rate queries a second; 0 means no limit.
-func NewPace(rate float64) *Pace {
-	if rate <= 0 {
-		return nil
+// NewPace returns a limit of perSecond queries a second; 0 means no limit.
+func NewPace(perSecond float64) *rate.Limiter {
+	if perSecond <= 0 {
+		return rate.NewLimiter(rate.Inf, 1)
 	}
-	return &Pace{pause: time.Duration(float64(time.Second) / rate)}
-}
-
-// Wait blocks until the next query may be sent, or ctx ends.
-func (p *Pace) Wait(ctx context.Context) error {
-	if p == nil {
-		return ctx.Err()
-	}
-	now := time.Now()
-	if err := sleep(ctx, p.next.Sub(now)); err != nil {
-		return err
-	}
-	p.next = time.Now().Add(p.pause)
-	return nil
+	return rate.NewLimiter(rate.Limit(perSecond), 1)
 }
 
 // sleep returns nil after d, or the error of ctx if ctx ends first.

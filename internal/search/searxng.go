@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // A SearXNG is a SearXNG metasearch server (docs.searxng.org, "Search API"), which must have
@@ -19,7 +21,7 @@ type SearXNG struct {
 	base      *url.URL
 	transport http.RoundTripper
 	agent     string
-	pace      *Pace
+	pace      *rate.Limiter
 }
 
 // Limits of requests and responses.
@@ -38,7 +40,7 @@ const (
 // NewSearXNG returns the server at an address, such as https://searx.example/ or, with
 // parameters for all queries, https://searx.example/?language=de&categories=science.
 // Requests go through transport, which must have a timeout, at the rate of pace.
-func NewSearXNG(address string, transport http.RoundTripper, agent string, pace *Pace) (*SearXNG, error) {
+func NewSearXNG(address string, transport http.RoundTripper, agent string, pace *rate.Limiter) (*SearXNG, error) {
 	base, err := url.Parse(address)
 	switch {
 	case err != nil:

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"golang.org/x/time/rate"
 )
 
 // answerOf returns a page of results as SearXNG writes it.
@@ -40,10 +42,10 @@ func searxng(t testing.TB, path string, h http.HandlerFunc) *SearXNG {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	return newSearXNG(t, server.URL+path, server.Client().Transport, "spoor/test", nil)
+	return newSearXNG(t, server.URL+path, server.Client().Transport, "spoor/test", NewPace(0))
 }
 
-func newSearXNG(t testing.TB, address string, transport http.RoundTripper, agent string, pace *Pace) *SearXNG {
+func newSearXNG(t testing.TB, address string, transport http.RoundTripper, agent string, pace *rate.Limiter) *SearXNG {
 	t.Helper()
 	s, err := NewSearXNG(address, transport, agent, pace)
 	if err != nil {
@@ -174,7 +176,7 @@ func TestNoResults(t *testing.T) {
 
 func TestServerAddressIsChecked(t *testing.T) {
 	for _, address := range []string{"", "searx.example", "ftp://x.example", "http://", "http://[::1", "/search"} {
-		if s, err := NewSearXNG(address, nil, "", nil); err == nil {
+		if s, err := NewSearXNG(address, nil, "", NewPace(0)); err == nil {
 			t.Errorf("%q is taken for %s", address, s.Name())
 		}
 	}
@@ -184,7 +186,7 @@ func TestServerAddressIsChecked(t *testing.T) {
 		"http://x.example/s/":      "http://x.example/s/search",
 		"http://x.example/?a=b#no": "http://x.example/search?a=b",
 	} {
-		s, err := NewSearXNG(address, nil, "", nil)
+		s, err := NewSearXNG(address, nil, "", NewPace(0))
 		if err != nil || s.Name() != want {
 			t.Errorf("%s: %v, %v", address, s, err)
 		}
@@ -233,7 +235,7 @@ func TestRetryAfter(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &turns{answers: c.answers(), begun: time.Now()}
-				s := newSearXNG(t, "http://x.example", server, "", nil)
+				s := newSearXNG(t, "http://x.example", server, "", NewPace(0))
 				_, err := s.Search(t.Context(), "q", 1)
 				if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 					t.Errorf("error %v, want %q", err, c.err)
@@ -248,7 +250,7 @@ func TestRetryAfter(t *testing.T) {
 
 func TestFailedPageKeepsEarlierResults(t *testing.T) {
 	server := &turns{answers: []*http.Response{turn(200, "", answerOf("https://x.example/"))}}
-	s := newSearXNG(t, "http://x.example", server, "", nil)
+	s := newSearXNG(t, "http://x.example", server, "", NewPace(0))
 	got, err := s.Search(t.Context(), "q", 10)
 	if len(got) != 1 || err != nil {
 		t.Error(got, err)
