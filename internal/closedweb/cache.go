@@ -3,13 +3,12 @@ package closedweb
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,24 +18,19 @@ import (
 	"spoor/internal/lock"
 )
 
-// The links of archives are kept in a file in the cache directory. Its first line is "!graph " and
-// a [cacheHeader] as JSON; the file is stale if its archives have changed. Then comes a
-// [cacheBody], encoded by package gob.
-//
-// The file is replaced atomically.
-const cacheMagic = "!graph "
+// The links of archives are kept in a file in the cache directory: a [cacheHeader] and a [cacheBody],
+// each encoded by package gob, and the CRC-32C of both (32 bits, little-endian). The file is stale if
+// its archives have changed. It is replaced atomically.
 
 // cacheVersion is increased when the format of the cache changes, or when parse finds other
 // links in the same pages.
-const cacheVersion = 4
+const cacheVersion = 5
 
-// A cacheHeader is the first line of the cache.
+// A cacheHeader says what the cache belongs to.
 type cacheHeader struct {
-	Version  int           `json:"spoor-graph"`
-	Capture  string        `json:"capture"` // which of several captures is used
-	Archives []archiveFile `json:"archives"`
-	Bytes    int64         `json:"bytes"`  // number of bytes after the first line
-	CRC32C   uint32        `json:"crc32c"` // checksum of these bytes
+	Version  int
+	Capture  string // which of several captures is used
+	Archives []archiveFile
 }
 
 // A cacheBody is the rest of the cache.
@@ -50,9 +44,9 @@ type cacheBody struct {
 
 // An archiveFile identifies a version of an archive by its size and modification time.
 type archiveFile struct {
-	Name     string `json:"name"` // without directory
-	Size     int64  `json:"size"`
-	Modified int64  `json:"mtime"` // nanoseconds since 1970
+	Name     string // without directory
+	Size     int64
+	Modified int64 // nanoseconds since 1970
 }
 
 // archiveFiles identifies archives. A file in a WACZ has the size and time of the WACZ.
@@ -69,11 +63,6 @@ func archiveFiles(paths []string) ([]archiveFile, error) {
 		files = append(files, archiveFile{filepath.Base(path), info.Size(), info.ModTime().UnixNano()})
 	}
 	return files, nil
-}
-
-// isFor reports whether the cache belongs to the archives of want.
-func (h *cacheHeader) isFor(want *cacheHeader) bool {
-	return h.Version == want.Version && h.Capture == want.Capture && slices.Equal(h.Archives, want.Archives)
 }
 
 // cachePath returns the file that may hold the links of archives, or "" if there is no cache
@@ -129,105 +118,52 @@ func lockFile(name string) (unlock func(), err error) {
 	return func() { os.Remove(name); f.Close() }, nil
 }
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 func saveCache(path string, header cacheHeader, a *archiveWeb) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(header); err != nil {
+		return err
+	}
 	body, err := a.encode()
 	if err != nil {
 		return err
 	}
-	header.Bytes, header.CRC32C = int64(len(body)), crc32.Checksum(body, castagnoli())
-	line, err := json.Marshal(header)
-	if err != nil {
-		return err
-	}
+	b.Write(body)
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", path) // opening a pipe would block
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s%s\n", cacheMagic, line)
-		if err == nil {
-			_, err = w.Write(body)
-		}
-		return err
-	})
-}
-
-func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
-
-// loadCache reads the cache at path, if it belongs to the archives of want.
-func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
-	data, err := readCache(path, want)
-	if err != nil {
-		return nil, err
-	}
-	header, body, err := readHeader(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if !header.isFor(want) {
-		return nil, fmt.Errorf("%s is out of date", path)
-	}
-	a, err := decodeArchiveWeb(body)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return a, nil
+	return atomicfile.WriteBytes(path, binary.LittleEndian.AppendUint32(b.Bytes(), crc32.Checksum(b.Bytes(), castagnoli)))
 }
 
 // maxCache is the maximum size of the cache in bytes: about 400 million links.
 const maxCache = 2 << 30
 
-// readCache returns the content of the cache at path. It returns an error, without reading the
-// whole file, if the file is not regular, is too large, or has a header that differs from want.
-func readCache(path string, want *cacheHeader) ([]byte, error) {
-	f, err := archive.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	line, err := json.Marshal(want)
-	if err != nil {
-		return nil, err
-	}
-	head := make([]byte, len(cacheMagic)+len(line)+64) // the last two numbers are longer in the file
-	n, err := f.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	line, _, ok := bytes.Cut(head[:n], []byte("\n"))
-	text, found := bytes.CutPrefix(line, []byte(cacheMagic))
-	var h cacheHeader
-	if !ok || !found || json.Unmarshal(text, &h) != nil || !h.isFor(want) {
-		return nil, fmt.Errorf("%s is out of date", path)
-	}
-	if info.Size() > maxCache || h.Bytes != info.Size()-int64(len(line))-1 {
-		return nil, fmt.Errorf("%s: %w", path, errDamaged)
-	}
-	data := make([]byte, info.Size())
-	_, err = io.ReadFull(f, data)
-	return data, err
-}
-
 var errDamaged = errors.New("the file is damaged")
 
-// readHeader reads the first line, and checks the length and checksum of the rest.
-func readHeader(data []byte) (h *cacheHeader, body []byte, err error) {
-	line, body, _ := bytes.Cut(data, []byte("\n"))
-	text, ok := bytes.CutPrefix(line, []byte(cacheMagic))
-	if !ok {
-		return nil, nil, errors.New("not a cache of links")
+// loadCache reads the cache at path, if it belongs to the archives of want.
+func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
+	data, err := atomicfile.ReadFile(path, maxCache)
+	if err != nil {
+		return nil, err
 	}
-	h = new(cacheHeader)
-	if err := json.Unmarshal(text, h); err != nil {
-		return nil, nil, err
+	end := len(data) - crc32.Size
+	if end < 0 || binary.LittleEndian.Uint32(data[end:]) != crc32.Checksum(data[:end], castagnoli) {
+		return nil, fmt.Errorf("%s: %w", path, errDamaged)
 	}
-	if h.Bytes != int64(len(body)) || h.CRC32C != crc32.Checksum(body, castagnoli()) {
-		return nil, nil, errDamaged
+	body := bytes.NewReader(data[:end])
+	var h cacheHeader
+	if err := gob.NewDecoder(body).Decode(&h); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return h, body, nil
+	if h.Version != want.Version || h.Capture != want.Capture || !slices.Equal(h.Archives, want.Archives) {
+		return nil, fmt.Errorf("%s is out of date", path)
+	}
+	a, err := decodeArchiveWeb(data[end-body.Len() : end])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
 }
 
 func (a *archiveWeb) encode() ([]byte, error) {
