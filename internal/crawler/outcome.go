@@ -184,65 +184,36 @@ const (
 // sorted, and in valid UTF-8. If the fields are too many or too long, it omits the longest ones,
 // and returns the number of omitted fields.
 func headers(h http.Header) (all []wire.Values, omitted int) {
-	fields := shortest(h, maxNames)
-	for i, f := range fields {
-		values := make([]string, len(f.values))
-		for i, s := range f.values {
-			values[i] = strings.ToValidUTF8(s, "\ufffd")
+	valid := func(s string) string { return strings.ToValidUTF8(s, "\ufffd") }
+	all = make([]wire.Values, 0, len(h))
+	for name, values := range h {
+		f := wire.Values{Name: strings.ToLower(valid(name))}
+		for _, v := range values {
+			f.Values = append(f.Values, valid(v))
 		}
-		fields[i] = newField(strings.ToLower(strings.ToValidUTF8(f.name, "\ufffd")), values)
+		all = append(all, f)
 	}
-	slices.SortFunc(fields, field.compare)
-	all = make([]wire.Values, 0, len(fields))
-	free := maxHeaders
-	for _, f := range fields {
-		if free -= f.size; free < 0 {
+	size := func(f wire.Values) int {
+		n := len(f.Name)
+		for _, v := range f.Values {
+			n += len(v) + 1
+		}
+		return n
+	}
+	byName := func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) }
+	slices.SortFunc(all, func(a, b wire.Values) int {
+		return cmp.Or(cmp.Compare(size(a), size(b)), byName(a, b), slices.Compare(a.Values, b.Values))
+	})
+	free, kept := maxHeaders, 0
+	for kept < min(len(all), maxNames) {
+		if free -= size(all[kept]); free < 0 {
 			break
 		}
-		all = append(all, wire.Values{Name: f.name, Values: f.values})
+		kept++
 	}
-	slices.SortStableFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
-	return all, len(h) - len(all)
-}
-
-// A field is a header field with its size in bytes.
-type field struct {
-	name   string
-	values []string
-	size   int
-}
-
-func newField(name string, values []string) field {
-	f := field{name, values, len(name)}
-	for _, s := range values {
-		f.size += len(s) + 1
-	}
-	return f
-}
-
-// compare orders fields by size.
-func (f field) compare(g field) int {
-	if f.size != g.size {
-		return f.size - g.size
-	}
-	if c := cmp.Compare(f.name, g.name); c != 0 {
-		return c
-	}
-	return slices.Compare(f.values, g.values)
-}
-
-// shortest returns the n shortest fields of h, or all of them if there are fewer, in any
-// order.
-func shortest(h http.Header, n int) []field {
-	all := make([]field, 0, len(h))
-	for name, values := range h {
-		all = append(all, newField(name, values))
-	}
-	if len(all) > n {
-		slices.SortFunc(all, field.compare)
-		all = all[:n]
-	}
-	return all
+	all = all[:kept]
+	slices.SortStableFunc(all, byName)
+	return all, len(h) - kept
 }
 
 // notBefore formats t for a record, in whole seconds, rounded up.
