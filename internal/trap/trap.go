@@ -31,9 +31,6 @@ const (
 	Duplicates Rule = "trap_duplicates" // a copy of a fetched page
 )
 
-// Rules lists all rules.
-var Rules = []Rule{Length, Depth, Repetition, Session, Calendar, Parameters, Duplicates}
-
 // The limits of a single URL. Depth and repetitions are the defaults of Heritrix
 // (TooManyPathSegmentsDecideRule, PathologicalPathDecideRule). URLs longer than 2 KiB are
 // rarely intended: many browsers and servers used not to support them.
