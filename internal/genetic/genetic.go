@@ -15,12 +15,22 @@ import (
 // Truncate is truncation selection: it returns the indexes of the n highest scores, highest
 // first. Equal scores keep their order. With fewer than n scores it returns all.
 func Truncate(scores []float64, n int) []int {
-	places := make([]int, len(scores))
-	for i := range places {
-		places[i] = i
+	n = max(0, min(n, len(scores)))
+	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
+	var top []int
+	bound := -1 // the nth best so far, or -1 if there are fewer
+	for i := range scores {
+		if bound >= 0 && worse(i, bound) > 0 || n == 0 {
+			continue
+		}
+		if top = append(top, i); len(top) == 2*n {
+			slices.SortFunc(top, worse)
+			top = top[:n]
+			bound = top[n-1]
+		}
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	return places[:max(0, min(n, len(places)))]
+	slices.SortFunc(top, worse)
+	return top[:min(n, len(top))]
 }
 
 // Sample returns n distinct indexes below total, each set of n equally likely, in random

@@ -85,3 +85,22 @@ func TestShareIsRoundedDownToAtLeastOne(t *testing.T) {
 		}
 	}
 }
+
+func TestTruncateIsAStableSort(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 300 {
+		scores := make([]float64, rng.IntN(60))
+		for i := range scores {
+			scores[i] = float64(rng.IntN(10))
+		}
+		order := make([]int, len(scores))
+		for i := range order {
+			order[i] = i
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return int(scores[j] - scores[i]) })
+		n := rng.IntN(20)
+		if want, got := order[:min(n, len(order))], Truncate(scores, n); !slices.Equal(want, got) {
+			t.Fatalf("the %d highest of %v: %v, want %v", n, scores, got, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"spoor/internal/genetic"
 	"spoor/internal/graph"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -189,7 +190,7 @@ func (s *forage) likeliest(ids []graph.ID, end int) []graph.ID {
 	for i, id := range ids {
 		relevance[i] = s.bestParentRelevance(id, end)
 	}
-	places := highestPlaces(relevance, maxWaiting)
+	places := genetic.Truncate(relevance, maxWaiting)
 	slices.Sort(places)
 	chosen := make([]graph.ID, len(places))
 	for i, place := range places {

@@ -4,10 +4,10 @@ package strategy
 // addresses of a generation.
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"spoor/internal/genetic"
 	"spoor/internal/graph"
 )
 
@@ -80,7 +80,7 @@ func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
 	for i := range oldest {
 		oldest[i] = i
 	}
-	return interleave([islandCount][]int{weighted, highestPlaces(w.plain, n), oldest}, s.shares(), n)
+	return interleave([islandCount][]int{weighted, genetic.Truncate(w.plain, n), oldest}, s.shares(), n)
 }
 
 // yields returns the mean value of the pages of each island: of all pages that the island would have
@@ -165,7 +165,7 @@ func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (c
 // lowers the scores of the other links of this page. The decrease is greater if fewer of its links
 // were fetched.
 func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int) {
-	best := highestPlaces(scores, 6*n)
+	best := genetic.Truncate(scores, 6*n)
 	used := make([]bool, len(best))
 	taken := map[int32]float64{}
 	for len(chosen) < min(n, len(best)) {
@@ -190,27 +190,6 @@ func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int
 		}
 	}
 	return chosen
-}
-
-// highestPlaces returns the places of the n highest scores, highest first. Equal scores are in the
-// order of their places.
-func highestPlaces(scores []float64, n int) []int {
-	n = min(n, len(scores))
-	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
-	var top []int
-	bound := -1 // the nth best so far, or -1 if there are fewer
-	for i := range scores {
-		if bound >= 0 && worse(i, bound) > 0 || n == 0 {
-			continue
-		}
-		if top = append(top, i); len(top) == 2*n {
-			slices.SortFunc(top, worse)
-			top = top[:n]
-			bound = top[n-1]
-		}
-	}
-	slices.SortFunc(top, worse)
-	return top[:min(n, len(top))]
 }
 
 // code writes or reads the decisions since the last delta.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"spoor/internal/graph"
 	"spoor/internal/wire"
 )
@@ -142,25 +140,6 @@ func TestIslandsShareAGeneration(t *testing.T) {
 	}
 	if rest := interleave([islandCount][]int{{1}, {1}, nil}, [islandCount]float64{0.9, 0.05, 0.05}, 10); len(rest) != 1 {
 		t.Errorf("of one address %d were chosen", len(rest))
-	}
-}
-
-func TestHighestPlaces(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 9))
-	for range 300 {
-		scores := make([]float64, rng.IntN(60))
-		for i := range scores {
-			scores[i] = float64(rng.IntN(10))
-		}
-		order := make([]int, len(scores))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(i, j int) int { return int(scores[j] - scores[i]) })
-		n := rng.IntN(20)
-		if diff := gocmp.Diff(append([]int{}, order[:min(n, len(order))]...), append([]int{}, highestPlaces(scores, n)...)); diff != "" {
-			t.Fatalf("the %d highest of %v (-want +got):\n%s", n, scores, diff)
-		}
 	}
 }
 
