@@ -256,7 +256,11 @@ func (c *Crawl) notFetched() string {
 	}
 	store := Quote(c.Dir.Path("frontier"))
 	if all > 0 {
-		fmt.Fprintf(&b, "%d known addresses were not fetched: %s\n%sfrontier skipped -store %s lists them\n", all, strings.Join(words, ", "), c.Prefix, store)
+		known := "1 known address was"
+		if all > 1 {
+			known = fmt.Sprintf("%d known addresses were", all)
+		}
+		fmt.Fprintf(&b, "%s not fetched: %s\n%sfrontier skipped -store %s lists them\n", known, strings.Join(words, ", "), c.Prefix, store)
 	}
 	if t.NoFollow > 0 {
 		fmt.Fprintf(&b, "the links on %d pages were not followed, because the pages say nofollow: %sfrontier export -store %s | grep '\"robots_meta\"' lists the pages\n", t.NoFollow, c.Prefix, store)
