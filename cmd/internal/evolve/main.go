@@ -1,79 +1,9 @@
-// Evolve breeds the next generation of addresses from a scored one.
-//
-// # Usage
-//
-//	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
-//	evolve -strategy NAME -window N [flags] < scored windows
-//	evolve -strategies [-json]
-//
-// # Record in and out
-//
-// Evolve reads the scored records of one generation until the end of the file. It writes the
-// same records in brief, without body and parse section (except simhash, needs_browser and
-// robots_meta with nofollow), so that the frontier learns their outcomes; then the addresses of the next generation, each
-// with the page it was found on, the operator that chose it, its priority and the numbers
-// behind it (reasons); and last the queries of strategies that search (records without a url),
-// which search answers.
-//
-// Links of a page whose robots_meta says nofollow or none are not followed: the strategy sees
-// the page without them, unless -nofollow=false is given. Directives addressed to a named
-// crawler apply if -agent is that name. The nofollow of a single link, in its rel, is ignored.
-// Links in the head of a page to the same page in other languages (tag link, rel alternate) are
-// followed only with -alternates: in a crawl for words of one language the score of their
-// targets is always low, and on many sites the targets are known already.
-//
-// The state is kept in the directory -state. With -generation G evolve starts from the state
-// after G-1 and leaves the state after G: running a generation again gives the same bytes. A
-// generation without records means that the frontier is empty.
-//
-// # Windows
-//
-// With -window N evolve does not end after a generation. Its input is a sequence of windows. Each
-// ends with a window mark of frontier serve, which holds the number of the generation. For each
-// window evolve writes what a run with -generation would write, and then the mark. A mark before
-// the first record says where to resume: the state after that generation is restored, so that a
-// window that is read again after a crash gives the same bytes. No addresses are bred from records
-// after the last mark.
-//
-// With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
-// output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy that
-// expands its topic processes window G when all of it has been read, with the topic in
-// DIR/G/topic.json. If topic -expand -windows DIR has not written that file, it uses the
-// previous topic.
-//
-// With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
-// killed loses its last, unfinished window.
-//
-// # The list of strategies
-//
-// -strategies prints for each strategy what it does, its source, what could not be checked
-// against that source (reconstructed), whether the score steers it, what it requires of the
-// other stages (scripts/crawl arranges that), and its parameters with their defaults and
-// permitted words. With -json each strategy is one object on a line:
-//
-//	name summary source
-//	reconstructed  what could not be checked against the source
-//	unscored  true if the score does not steer the strategy
-//	fitness   the steering measure: score -fitness
-//	context   the text around a link: parse -context
-//	learn     section of the topic learned from the seed pages: table or reference
-//	expand    rule by which the topic's table grows: topic -expand
-//	search    true if the strategy emits queries
-//	single    true if compat=true works only with one page per generation
-//	params    a list of name, default, doc and words
-//
-// # Example
-//
-//	frontier next -store run/frontier -n 20 | fetch | parse | score -topic topic.json |
-//		evolve -strategy niche -state run/evolve | frontier add -store run/frontier
-//
-// # Exit status
-//
-// 0 done, 1 failed, 2 misuse, 3 disk full.
+// Package evolve is the command evolve, which breeds the next generation of addresses from a scored one.
 package evolve
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,51 +24,8 @@ import (
 	"spoor/internal/wire"
 )
 
-const manual = `
-evolve - breed the next generation of addresses from a scored one
-
-Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
-       evolve -strategy NAME -window N [flags] < scored windows
-       evolve -strategies [-json]
-
-In:   the scored records of one generation; files may be plain, .gz or .zst
-Out:  the same in brief (no text, no links), then the addresses of the next
-      generation with via, parents, operator, niche, depth, priority and reasons,
-      and last the queries of strategies that search, to be answered by search
-
--strategies lists the strategies: what each does, its source, what could not be
-checked against the source (reconstructed), whether the score steers it, what it needs of the other stages,
-and its parameters with their defaults. scripts/crawl configures the other stages
-accordingly; in your own pipelines that is up to you.
-
-If the robots_meta of a page says nofollow, its links are not followed, unless
--nofollow=false is given. Directives addressed to a named crawler apply if -agent is that
-name (give fetch the same one). rel=nofollow of a single link is ignored.
-<link rel="alternate" hreflang> leads to the same page in another language, and is
-followed only with -alternates.
-
-With -scope FILE the strategy sees no link that is out of scope. Such addresses are
-written with "operator":"outside" before those of the strategy, at most 100,000 a
-generation. The frontier then lists them as skipped; give it the same scope.
-
-The state of the strategy is kept in -state. With -generation G evolve starts from
-the state after G-1, so running a generation again gives the same bytes; without it,
-the generation is the one after the last. An empty generation tells the strategy
-that the frontier is empty.
-
-With -window N evolve processes one generation after another, in a loop with frontier
-serve. Each ends at its window mark, which evolve passes on after it has written the new
-addresses and saved the state. If a window is read again after a crash, the output is
-the same. With -windows DIR the input and output of windows are kept, and a strategy
-that expands its topic uses DIR/G/topic.json for window G, if topic -expand -windows DIR
-has written that file.
-
-Example:
-
-    evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command evolve.
 var Command = filter.Command{Name: "evolve", Manual: manual, Run: evolve}
@@ -146,23 +33,23 @@ var Command = filter.Command{Name: "evolve", Manual: manual, Run: evolve}
 func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var opt options
 	fs := filter.Flags("evolve", manual, stderr)
-	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy; required, except with -strategies")
-	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
-	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score, required by strategies that use its words")
-	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
-	fs.IntVar(&opt.n, "n", 20, "the `number` of addresses that a generation fetches")
+	fs.StringVar(&opt.strategy, "strategy", "", "`name` of the strategy; required, except with -strategies")
+	fs.StringVar(&opt.state, "state", "", "`directory` of the strategy's state; without it no state is kept")
+	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score; required by strategies that use its words")
+	fs.IntVar(&opt.generation, "generation", 0, "`number` of the generation that is read, from 1; 0: the one after the last")
+	fs.IntVar(&opt.n, "n", 20, "`number` of addresses that a generation fetches")
 	fs.Uint64Var(&opt.seed, "seed", 1, "random `seed`")
-	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
+	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value`; may be repeated")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
-	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
-	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
+	fs.StringVar(&opt.agent, "agent", "spoor", "`name` of the crawler in directives, as for fetch")
+	fs.BoolVar(&opt.alternates, "alternates", false, "follow links in the head of a page to other languages")
 	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
-	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
+	window := fs.Int("window", 0, "read windows of `N` addresses instead of one generation; each is ended by a window mark of frontier serve")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
-	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
-	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
+	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G in `DIR`/G; they are scored.ndjson.zst and next.ndjson.zst")
+	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
-	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`, as in fetch -scope", func(name string) (err error) {
+	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`; they are those of fetch -scope", func(name string) (err error) {
 		opt.outside.scope, err = readScope(name)
 		return err
 	})

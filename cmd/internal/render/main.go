@@ -1,110 +1,9 @@
-// Render runs the scripts of pages in a browser.
-//
-// # Usage
-//
-//	render [-only-marked] -contact ADDRESS [-warc PREFIX] [flags] [FILE...] < pages
-//	render [-only-marked] -archive FILE [-archive FILE...] [flags] [FILE...] < pages
-//
-// # Records
-//
-// Input: pages with their body, as written by fetch, or by parse -keep-body. Output: one record for
-// each input record, in order. The body of a page becomes the document as it is after the scripts
-// have run, as HTML in UTF-8, and charset and content_length are those of the new body. If the page
-// has a parse section it is removed, since it describes another body. The rest of the fetch section
-// is as fetch wrote it: status, headers and digest are those of the response.
-//
-// Render processes HTML pages with a status of 200 to 299 and without an error; with
-// -only-marked only those that parse has marked (needs_browser). All other records are
-// passed on unchanged.
-//
-//	truncated     time if the page was not complete within -render-time, length if the
-//	              document was cut at -max-body
-//	error_detail  why a page could not be rendered (error stays empty): it keeps its body
-//	              and its parse section
-//
-// A page that could not be rendered does not affect others: its browser is killed, and
-// the next page gets another one.
-//
-// # Pipelines
-//
-// Render follows fetch. It never fetches a page itself, so robots.txt, pauses, redirects and
-// conditional requests are those of fetch.
-//
-//	fetch | render | parse                                  renders every page
-//	fetch | parse -keep-body | render -only-marked | parse  renders those that need it
-//
-// A page takes a second or so instead of a millisecond, so use the pipeline with
-// -only-marked. Its second parse parses all pages again; for pages that were not
-// rendered, its output is that of the first one.
-//
-// # Network
-//
-// The browser never uses the network. Each request of a page is intercepted and answered by the code
-// that fetch uses, or refused. The browser has no other access to the network: DNS is switched off
-// in it, it is set to a proxy that does not exist, and it listens on no port.
-//
-// Only scripts, and what scripts request (XMLHttpRequest, fetch), are loaded, by GET: up to
-// -max-requests, at most six at a time, with up to -max-loaded bytes together. Scripts are kept
-// for the next pages (up to 32 MiB in total). Requests for style sheets get an empty answer. All
-// else is refused: other methods, images, fonts, media, frames, workers, service workers,
-// WebSockets, event streams, WebRTC, pings, downloads, new windows and file URLs. CORS
-// preflights are answered with yes, and not sent. Dialogs are dismissed.
-//
-// As in fetch, addresses that are not on the public internet are refused without -allow-private,
-// the ports of other services without -allow-port, and all but loopback without -contact.
-// Neither cookies nor the browser's name are sent. If robots.txt permits a page, its scripts and
-// data are requested without asking robots.txt again, also from other hosts, and without pauses. A page
-// chooses whom its scripts ask, so each host, and each public IP address of many hosts, gets at most
-// -host-rate requests per second of all pages together, after a burst of 30. A request that would have
-// to wait longer than its page may take is refused, and counted in the last line on stderr
-// (over_host_rate).
-//
-// The main document is not replaced. If a script or a meta element navigates to another address,
-// this is not followed: render appends a meta refresh with the address to the document, and
-// parse extracts it as a link, so that the address is fetched like any other.
-//
-// With -warc PREFIX what is requested is stored as by fetch -warc. It must be another prefix than
-// that of fetch. The rendered document is not stored: it can be made again. With -archive nothing
-// is requested, and the requests of pages are answered from archives, for example those that
-// fetch -warc and render -warc have written.
-//
-// # Limits
-//
-// A page is complete when it has loaded and no request has been pending for half a second. After
-// -render-time (15 s) its scripts are stopped, and the document is taken as it is. -j browsers work at a
-// time, each on one page, in a context without anything from other pages. A browser whose
-// processes use more memory than -render-memory is killed; this is measured every 100 ms, and only
-// on Linux. Elsewhere only the heap of scripts is limited.
-//
-// Each browser has a process group of its own, which is killed at the end, and a temporary profile
-// directory, which is removed. It ends by itself if render is killed, but then the directory remains.
-//
-// Chromium confines the processes that run scripts in a sandbox, for which it needs user
-// namespaces (or the SUID helper), and another user than root. Where user namespaces are
-// not available, as in most containers, render fails unless -no-sandbox is given. Then
-// only the container confines them.
-//
-// # Example
-//
-//	$ fetch -contact me@example.org -warc crawl/pages < seeds.txt | parse -keep-body |
-//	>   render -only-marked -contact me@example.org -warc crawl/render | parse
-//
-// # Exit status
-//
-// 0 done, 1 failed, as when the browser cannot be started; 2 misuse; 3 disk full; 130 and 143
-// interrupted.
-//
-// # Limitations
-//
-// Render is not deterministic: a page may show the date, draw numbers at random, or depend on how fast
-// it is. Content that appears on scrolling or clicking, or later than half a second after the last
-// request, is missing, and so are frames, shadow trees, and content that pages show to other browsers
-// only. Queries of links are encoded in UTF-8, whatever charset the page had. The flag -rate of fetch
-// does not apply. It does not run on Windows, where processes inherit no pipes.
+// Package render is the command render, which runs the scripts of pages in a browser.
 package render
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -127,42 +26,8 @@ import (
 	"spoor/internal/wire"
 )
 
-const manual = `
-render - run the scripts of pages in a browser
-
-Usage: render [-only-marked] -contact ADDRESS [-warc PREFIX] [FILE...] < pages
-       render [-only-marked] -archive FILE [-archive FILE...] [FILE...] < pages
-
-In:   pages with their body, as written by fetch, or by parse -keep-body
-Out:  the same records in order; the body is the document after the scripts have run
-
-HTML pages with a status of 200 to 299 are rendered in Chromium; with -only-marked only
-those that parse has marked (needs_browser). All other records are passed on unchanged.
-A page that could not be rendered keeps its body, and error_detail says why (error stays
-empty). truncated is "time" if a page was not complete within -render-time.
-
-Render stands after fetch:
-
-    fetch | render | parse                                    renders every page
-    fetch | parse -keep-body | render -only-marked | parse    renders those that need it
-
-The browser never uses the network: its requests are answered by the code that fetch uses,
-or refused. Only scripts, and what scripts request, are loaded, by GET, without asking
-robots.txt again, and at -host-rate requests per second to each host. As in fetch, this
-needs -contact, and -allow-private for loopback and private addresses. Images, frames,
-workers, WebSockets, downloads, windows and other methods are refused. With -warc what is
-requested is stored (not under the prefix of fetch); with -archive it comes from archives. A
-navigation by a script is not followed, but becomes a link (meta refresh).
-
-Chromium runs scripts in a sandbox, which needs another user than root. Where that is not
-possible, as in most containers, -no-sandbox is needed.
-
-Example:
-
-    fetch -archive web -all | parse -keep-body | render -only-marked -archive web | parse
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command render.
 var Command = filter.Command{Name: "render", Manual: manual, Run: run}
@@ -246,16 +111,16 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs := filter.Flags("render", manual, stderr)
 	c.stream.Flags(fs)
 	c.stream.Workers = min(runtime.GOMAXPROCS(0), 4)
-	fs.Lookup("j").Usage = "use `n` browsers, each of which renders a page at a time"
+	fs.Lookup("j").Usage = "use `n` browsers; each renders a page at a time"
 	fs.Lookup("j").DefValue = "one for each processor, at most 4"
-	fs.BoolVar(&c.onlyMarked, "only-marked", false, "render only pages that parse has marked with needs_browser")
+	fs.BoolVar(&c.onlyMarked, "only-marked", false, "render only pages that parse has marked (needs_browser)")
 	fs.StringVar(&c.browser.Program, "browser", c.browser.Program, "`program` of the browser: Chromium, or one based on it")
-	fs.BoolVar(&c.browser.NoSandbox, "no-sandbox", false, "run scripts without the sandbox of Chromium, as root or in a container that does not allow it")
-	fs.DurationVar(&c.browser.Time, "render-time", c.browser.Time, "maximum `time` for a page, after which it is taken as it is")
-	fs.Var((*filter.Size)(&c.browser.Memory), "render-memory", "maximum memory of each browser in `bytes`, on Linux")
+	fs.BoolVar(&c.browser.NoSandbox, "no-sandbox", false, "run scripts without the sandbox of Chromium; as root, or in a container that does not allow it")
+	fs.DurationVar(&c.browser.Time, "render-time", c.browser.Time, "maximum `time` for a page; after it, the page is taken as it is")
+	fs.Var((*filter.Size)(&c.browser.Memory), "render-memory", "maximum memory of each browser, in `bytes`; only on Linux")
 	fs.IntVar(&c.browser.Requests, "max-requests", c.browser.Requests, "maximum `number` of requests of a page")
-	fs.Float64Var(&c.HostRate, "host-rate", 10, "after a burst of 30, at most `n` requests per second to each host and to each public IP address, by all browsers together; 0: no limit")
-	fs.Var((*filter.Size)(&c.browser.Bytes), "max-loaded", "maximum size in `bytes` of all that a page requests")
+	fs.Float64Var(&c.HostRate, "host-rate", 10, "at most `n` requests per second to each host and each public IP address; by all browsers together, after a burst of 30; 0: no limit")
+	fs.Var((*filter.Size)(&c.browser.Bytes), "max-loaded", "maximum size of all that a page requests, in `bytes`")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut documents, and refuse responses, at this many `bytes`")
 	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; may be repeated")
 	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives")
@@ -265,7 +130,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there), or a file that holds it, so that its password is not shown")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
-	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", c.AllowPort)
+	fs.Func("allow-port", "request this `port`, which is blocked by default (such as 22 or 25); may be repeated", c.AllowPort)
 	if err := filter.Parse(fs, args); err != nil {
 		return nil, err
 	}

@@ -1,127 +1,8 @@
-// Score computes how near pages are to a topic, and predicts the scores of their links.
-//
-// # Usage
-//
-//	score -topic FILE|WORDS [-fitness NAME[,NAME...]] [-norm topic|page] [flags] [FILE...] < parsed
-//
-// # Records
-//
-// Input: pages as parse writes them. Output: the same records in the same order, with
-//
-//	score           nearness to the topic by the first measure
-//	scores          the value of each measure, by name
-//	relevant        whether score reaches the threshold
-//	links[].score   predicted score of the link by the first measure
-//	links[].scores  anchor, context and url: the first measure's values of the link's
-//	                anchor, of the context around it, and of its url; for every
-//	                further measure NAME: NAME (the predicted score), NAME.anchor,
-//	                NAME.context and NAME.url
-//
-// The threshold is that of the topic, which applies to the first measure; if the topic has
-// none, it is the measure's own.
-// Values are in [0, 1] unless the measure says otherwise.
-//
-// A record with an error has no page and is passed on unchanged, and so is a query. The
-// text of a page with a status other than 2xx is about the failure: its score is 0, and its
-// links are not scored. A page without words has the score 0 too.
-//
-// The text of a page is analysed once for all measures. The result depends only on the
-// topic file and the record, not on the order of records or on -j.
-//
-// In a loop with frontier serve the topic may change from one window to the next: with
-// -windows DIR, records after the mark of window G are scored with DIR/G/topic.json if
-// topic -expand -windows DIR has written that file, otherwise with the previous topic.
-// Records of the next window come only after the mark has gone around the loop, so the
-// file is complete by then.
-//
-// # Measures
-//
-// Keywords are part of every topic; the other sections, except background, are made from
-// example pages by topic -positive FILE, the classifier by topic -positive FILE
-// -negative FILE. It is an error if the topic lacks the section of a measure. bm25 can
-// do without examples.
-//
-//	vsm             counts of keywords weighted by tag (title 5, links 3, meta 2,
-//	                others 1); cosine with the keyword weights; Fan, Zeng and Li 2009.
-//	                Threshold 0.05, as in the paper; with ten keywords, a page with any one
-//	                of them reaches it.
-//	weighttable     words of the table and of the query (title 2, text 1, times the
-//	                document frequency of the word); cosine with their weights;
-//	                Wilson and others 2021. Threshold 0.4, the middle of the limits in the paper of Pal
-//	                and others.
-//	weighttable-tf  the same without the query's words and without document
-//	                frequencies; Pal, Tomar and Shrivastava 2009. Threshold 0.4.
-//	bm25            keywords in title and text, with k1 = 1.5, b = 0.75 and
-//	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights; N, n
-//	                and the average length are the statistics of the topic. If it has
-//	                none, they are those of the background: the section that topic
-//	                -background makes or, for English, the built-in table. For a
-//	                phrase, n is that of its rarest word. Range: [0, 2.5·S), where S is the
-//	                sum of weight · IDF. Threshold: S/2, which is the value
-//	                of a page of average length with every keyword once.
-//	wordscore       keywords in title and text: density (frequency over words),
-//	                frequency relative to the most frequent word (α = 4), and balance;
-//	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
-//	                that the paper reports.
-//	jaccard         similarity to the reference page: common links, common words and
-//	                keywords in both; Rane and Pathak. Threshold 0.25, which is the value of a
-//	                page that shares no link and a quarter of all words; its effect depends
-//	                on the length of the reference.
-//	classifier      the probability that the page is relevant, by a classifier trained on
-//	                the examples. It assumes that relevant pages are as frequent as
-//	                among the examples; if they are rarer, the value is overestimated,
-//	                and only the order of pages is meaningful.
-//	                Threshold: the classifier's, 0.5 unless the file was edited.
-//
-// With -norm topic, as in the papers, the cosines (vsm and both tables) use only the
-// topic's words; with -norm page they use all words of the page, so that pages with much
-// other text have lower scores. The other measures ignore -norm.
-//
-// -compat implements the papers literally:
-//
-//	vsm             one weight, the largest, for all occurrences of a word
-//	weighttable     title and text count once each, 2 + 1, times tf · df
-//	weighttable-tf  title and text count once each, 2 + 1
-//	bm25            without the weights of keywords
-//	wordscore       weights are not normalised to sum 1 (the threshold is multiplied
-//	                by their sum), unless all are 1
-//	jaccard         the sum of link and word similarity, which is not bounded.
-//	                Threshold: the square root of 1/3
-//
-// # Links
-//
-// The score of a link combines the scores of its anchor, of the words around it, and of the
-// words of its address:
-//
-//	score = 1 − (1 − words)·(1 − url)
-//	words = 0.8·anchor + 0.2·near
-//	near  = 1 if anchor > 0, else context
-//
-// In this formula bm25 uses the share of the keywords that occur, each weighted by weight · IDF.
-// jaccard uses √(A / (A + B)), where A is the number of words that are also in the reference,
-// plus the occurrences of keywords (20 at most), and B the number of other words. Three measures
-// score links differently: weighttable-tf by (url + anchor) / 2, half the sum of the first two
-// terms of the paper's formula; wordscore by its value of the words before the link, its anchor
-// and the words after it, as one text, in [0, 5]; the classifier by how much the words of
-// anchor, context and url together raise the probability above that of a page without words. The
-// score of the page with the link is not part of any of them.
-//
-// # Example
-//
-//	$ fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
-//	$ score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
-//
-// # Exit status
-//
-// 0 done, 1 failed, 2 misuse, 3 disk full.
-//
-// # Limitations
-//
-// Only the first 4 MiB of each text are used. Words are analysed in the topic's language,
-// whatever the page says of its own.
+// Package score is the command score, which computes how near pages are to a topic, and predicts the scores of links.
 package score
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -140,83 +21,20 @@ import (
 	"spoor/internal/wire"
 )
 
-const manual = `
-score - compute how near pages are to a topic, and predict the scores of links
-
-Usage: score -topic FILE|WORDS [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
-
-In:   pages as parse writes them
-Out:  the same records, with score (of the first measure), scores (of all, by
-      name), relevant (score reaches the topic's threshold), links[].score and
-      links[].scores (anchor, context, url; for further measures NAME,
-      NAME.anchor, NAME.context, NAME.url)
-
-If -topic is neither a file nor looks like the name of one, it is words, from which a topic is
-made as by topic -query.
-
-With -windows DIR, records after the mark of window G are scored with DIR/G/topic.json
-if topic -expand -windows DIR has written that file, otherwise with the previous topic.
-
-A record with an error is passed on unchanged. With -keep, the scores of another program
-stay, and only a missing relevant is added: by the threshold of the topic, else of the
-first -fitness measure, else 0.5. A page with a status other than 2xx has the score 0.
-The result depends only on the topic file and the record.
-
-The default measure is bm25. It is vsm if -norm page is given, or if the topic has
-neither statistics nor a background. Each measure needs a part (section) of the topic
-file. If the topic sets no threshold, that of the measure applies:
-
-    measure         section     threshold  score
-    vsm             keywords    0.05       counts weighted by tag (title 5, links 3, meta 2,
-                                           others 1); cosine with the keyword weights
-                                           (Fan, Zeng and Li 2009)
-    weighttable     table       0.4        counts weighted by tag (title 2, text 1) and
-                                           document frequency; cosine with the table's
-                                           weights (Wilson and others 2021)
-    weighttable-tf  table       0.4        the same without document frequencies and words
-                                           of the query (Pal and others 2009)
-    bm25            statistics  S/2        BM25 with k1 = 1.5 and b = 0.75; range [0, 2.5 S),
-                                           where S is the sum of IDF times weight
-    wordscore       keywords    0.33       density, frequency and balance; range [0, 5]
-                                           (Saket and Behrang)
-    jaccard         reference   0.25       links and words in common (Rane and Pathak)
-    classifier      classifier  0.5        probability; overestimated if relevant pages are
-                                           rarer than among the examples
-
-topic -positive FILE makes table, statistics and reference, with -negative FILE
-the classifier too. Without statistics, bm25 uses the background of the topic,
-which is built in for English (see topic -background). -norm is for vsm and the tables. -compat implements the
-papers literally.
-
-The score of a link combines the scores of its anchor, its context and its url:
-
-    score = 1 - (1 - words) (1 - url)
-    words = 0.8 anchor + 0.2 near
-    near  = 1 if anchor > 0, else context
-
-weighttable-tf uses (url + anchor) / 2. wordscore scores anchor and context as one text;
-classifier scores anchor, context and url as one text.
-
-Examples:
-
-    topic -query "graphs trees matroids" > topic.json
-    fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
-    score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command score.
 var Command = filter.Command{Name: "score", Manual: manual, Run: invoke}
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
-	name := fs.String("topic", "", "the topic: a `file` made by topic, or words; required")
-	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25, or vsm, see above)")
-	norm := fs.String("norm", "topic", "words that cosines use: those of the topic, or all of the page (`topic|page`)")
+	name := fs.String("topic", "", "the topic, required: a `file` made by topic, or words")
+	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
+	norm := fs.String("norm", "topic", "words that cosines use: those of the `topic|page`")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
-	windows := fs.String("windows", "", "after the mark of window G, use the topic that topic -expand has written to `DIR`/G/topic.json, if there is one")
+	windows := fs.String("windows", "", "after the mark of window G, use the topic in `DIR`/G/topic.json; if topic -expand has written it there")
 	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {

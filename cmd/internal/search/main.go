@@ -1,106 +1,9 @@
-// Search answers queries with addresses: from an index of pages, from a SearXNG server, or
-// from a command of your own.
-//
-// # Usage
-//
-//	search -index FILE [-archive FILE]... [flags] [FILE...] < records
-//	search -searxng URL [-rate N] [-timeout D] [-cache FILE] [-allow-private] [flags] [FILE...] < records
-//	search -command CMD [-rate N] [-timeout D] [-cache FILE] [flags] [FILE...] < records
-//	search ... -query WORDS
-//
-// # Records
-//
-// Input: any records. A record that has a query but no url and no cost is a query to answer;
-// with a cost it was answered before. Other records are passed on unchanged, or dropped with
-// -only.
-//
-// Output for each query: its record with
-//
-//	cost      how many fetches it counts for: one for every ten results or part of
-//	          them, and at least one
-//
-// followed by a record for each result, the best first, with
-//
-//	url       canonical; http and https only; without duplicates
-//	operator  search; seed if that is the operator of the query
-//	priority  the query's priority − 0.001 × rank, where the rank of the first result
-//	          is 0; absent if the query has none
-//	depth     0
-//	query generation niche parents   those of the query; parents without the page itself
-//
-// With -query WORDS no input is read; the words are the only query.
-//
-// # An index
-//
-// -index FILE is a full-text index in one file. With -archive it is first brought up to
-// date: search adds the pages (status 200, HTML) of WARC, ARC and WACZ files, directories
-// and patterns that it has not read yet, and creates the file if there is none. If an
-// address has several captures, the newest one is found. Reading continues at the end of an
-// archive that has grown; an archive that has changed otherwise is read again. A file that
-// is still being written (.open) is read up to its last complete record. Records that cannot
-// be read are reported and skipped.
-//
-// Only pages in the index are found, including those of archives that were given in earlier
-// runs: use one index for one set of archives.
-//
-// A page is found if any of the words occurs in its text or its title, which counts twice.
-// Case and accents are ignored. Pages are sorted by BM25, then by address. Words are stemmed
-// by Porter's algorithm, which is for English. In scripts without spaces every two
-// characters are a word. Quotes and operators have no special meaning; only the first 64
-// words of a query count.
-//
-// The file is an SQLite database with the table pages(url, title, body):
-//
-//	sqlite3 FILE "select url, snippet(pages, 2, '[', ']', '…', 12) from pages
-//	    where pages match 'hard AND bop' order by rank limit 10"
-//
-// Several processes may use one index. One at a time brings it up to date, while the others
-// wait (FILE.lock). If a process is killed, what it was adding is rolled back, and the next
-// one continues from there.
-//
-// # SearXNG
-//
-// -searxng URL uses a SearXNG server, which must have json among its search.formats. The
-// address may have parameters, which are sent with every query:
-// https://searx.example/?language=de&categories=science. Servers at private addresses,
-// including loopback, need -allow-private. The server gets at most -rate requests a second. After
-// status 429 or 503 the request is repeated, up to three times in all, after the time that the
-// server asks for, but at most a minute. Redirects are not followed.
-//
-// # A command
-//
-// -command CMD runs CMD in sh once for each query. It reads a line of JSON,
-//
-//	{"v":1,"query":"hard bop","results":10}
-//
-// and writes addresses, or JSON objects with a url, one a line, the best first. Lines
-// without an http or https address are skipped. Its stderr is reported if it fails.
-//
-// # The cache
-//
-// With -cache FILE the answers of -searxng and -command are stored in FILE, an SQLite
-// database, and reused when the same source gets the same query, however old they are, so
-// that a crawl can be repeated. Without it only answers of the same run are reused. An
-// answer costs the same wherever it comes from.
-//
-// # Failures
-//
-// A failed query is reported, has the cost 1 and no results, and the run continues. If all
-// queries fail, the run fails at its end. It fails immediately if every query would fail:
-// the server sends no JSON, its address is private, the command does not exist.
-//
-// # Example
-//
-//	$ search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop' | jq -r 'select(.url) | .url'
-//	$ evolve -strategy antnet ... | search -only -index web.db | frontier add -store run/frontier
-//
-// # Exit status
-//
-// 0 done, 1 failed, 2 misuse, 3 disk full.
+// Package search is the command search, which answers queries with addresses.
 package search
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -113,42 +16,8 @@ import (
 	"spoor/internal/wire"
 )
 
-const manual = `
-search - answer queries with addresses
-
-Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
-       search -searxng URL [flags] [FILE...] < records
-       search -command CMD [flags] [FILE...] < records
-       search ... -query WORDS
-
-In:   any records; those that have a query but no url and no cost are answered
-Out:  all records (with -only just queries and results). A query gets its cost,
-      1 for every ten results, and is followed by its results. A result has a
-      url, the operator search (seed if the query has it), the query, generation,
-      parents and niche of the query, and a priority: the query's priority
-      − 0.001 × rank, where the rank of the first result is 0
-
--index is a full-text index, an SQLite database. -archive first adds the pages
-of WARC, ARC and WACZ files and directories that are not in it yet (HTML with
-status 200), and creates the file if there is none. Pages with any of the words
-are found, sorted by BM25.
-
-    sqlite3 FILE "select url from pages where pages match 'jazz' order by rank"
-
--searxng uses a SearXNG server, which needs json among its search.formats.
--command runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10}
-and writes addresses, or JSON with a url, one a line; other lines are skipped.
--cache stores the answers of both.
-
-A failed query costs 1 and has no results. If all fail, the run fails.
-
-Example:
-
-    search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop'
-    evolve -strategy antnet … | search -only -index web.db | frontier add -store DIR
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command search.
 var Command = filter.Command{Name: "search", Manual: manual, Run: run}
@@ -176,7 +45,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	o := &options{}
 	fs := filter.Flags("search", manual, stderr)
 	fs.StringVar(&o.index, "index", "", "answer from the index in this `file`")
-	fs.Var(&o.archives, "archive", "bring the index up to date with this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
+	fs.Var(&o.archives, "archive", "first add to the index this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
 	fs.StringVar(&o.searxng, "searxng", "", "answer from the SearXNG server at this `URL`")
 	fs.StringVar(&o.command, "command", "", "answer by running this shell `command`")
 	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
@@ -184,7 +53,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.query, "query", "", "answer the query `words`, and read no input")
 	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
-	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them (default: they are reused in this run only)")
+	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them; without it they are reused in this run only")
 	fs.BoolVar(&o.private, "allow-private", false, "allow servers at loopback and private addresses")
 	o.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {

@@ -1,8 +1,10 @@
+// Package warc is the command warc, which lists, reads, indexes, verifies, repairs and packs web archives.
 package warc
 
 import (
 	"bufio"
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,6 +16,24 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+)
+
+// The manuals of warc and its subcommands.
+var (
+	//go:embed manual.md
+	manual string
+	//go:embed manual_ls.md
+	lsManual string
+	//go:embed manual_cat.md
+	catManual string
+	//go:embed manual_index.md
+	indexManual string
+	//go:embed manual_verify.md
+	verifyManual string
+	//go:embed manual_repair.md
+	repairManual string
+	//go:embed manual_pack.md
+	packManual string
 )
 
 // interrupted is the error of repair and pack when a signal ends them.

@@ -30,7 +30,7 @@ type pack struct {
 func newPack(c *command) func() error {
 	p := &pack{command: c}
 	c.flags.StringVar(&p.out, "o", "", "the `file` to write; required")
-	c.flags.Var(&p.scored, "scored", "list the pages in this `file` of scored records, with title and score (repeatable; gzip and zstd are decompressed, - is stdin)")
+	c.flags.Var(&p.scored, "scored", "list the pages in this `file` of scored records, with title and score; gzip and zstd are decompressed, - is stdin; may be repeated")
 	c.flags.BoolVar(&p.relevant, "relevant", false, "with -scored: pack only the relevant pages")
 	c.flags.StringVar(&p.title, "title", "", "`title` of the collection (default: the name of the file)")
 	c.flags.Func("created", "creation `time` (RFC 3339) of the collection (default: the time of the newest record)", func(v string) (err error) {
