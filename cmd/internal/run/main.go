@@ -40,7 +40,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		"stage": (*command).stage, "keep": (*command).keep, "serve": (*command).serve,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return filter.Usagef("run is called by scripts/crawl, with open, next, stage, keep or serve\nhint: crawl -h is the manual")
+		return filter.Usagef("run is called by scripts/crawl, with open, next, stage, keep or serve\nhint: crawl -help=all is the manual")
 	}
 	c := &command{args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr, prefix: run.Prefix(os.Getenv("PROGRAM_PREFIX"))}
 	err := commands[args[0]](c)
