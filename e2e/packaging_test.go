@@ -60,7 +60,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		"frontier": "add next serve stats skipped export import reprioritise forget lineage compact check",
 		"warc":     "ls cat index verify repair pack",
 		"judge":    "overlap table",
-		"exchange": "create pass restore status",
+		"exchange": "create pass restore hold files status",
 	}
 	commands, err := os.ReadDir(inRoot("cmd"))
 	if err != nil {

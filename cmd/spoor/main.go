@@ -67,7 +67,7 @@ func overview(args []string, _ io.Reader, _, stderr io.Writer) error {
 			fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.Summary())
 		}
 	}
-	b.WriteString("\nspoor COMMAND -h is the manual of a command. A link to spoor with the name of a command is that command.\n")
+	b.WriteString("\nspoor COMMAND -h describes a command and its flags, spoor COMMAND -help=all is its whole\nmanual. A link to spoor with the name of a command is that command.\n")
 	fs := filter.Flags("spoor", b.String(), stderr)
 	if len(args) == 0 {
 		args = []string{"-h"}

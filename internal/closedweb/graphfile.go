@@ -22,7 +22,7 @@ import (
 func FromGraphFile(r io.Reader) (*Web, error) {
 	f, err := decodeGraph(r)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nhint: a graph file is one JSON object with out, redirects and labels; see judge -h", err)
+		return nil, fmt.Errorf("%w\nhint: a graph file is one JSON object with out, redirects and labels; see judge -help=all", err)
 	}
 	return f.web()
 }

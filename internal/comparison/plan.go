@@ -355,7 +355,7 @@ var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._=-]`)
 // listJobs checks the plan as a whole, and lists its jobs.
 func (p *Plan) listJobs() error {
 	if len(p.topics) == 0 || len(p.seeds) == 0 || len(p.crawlers) == 0 {
-		return errors.New("a plan needs a web, a topic, seeds and a track (compare -h tells more)")
+		return errors.New("a plan needs a web, a topic, seeds and a track (compare -help=all tells more)")
 	}
 	if p.chance == nil {
 		p.chance = []int{1}

@@ -120,7 +120,7 @@ func load(bin string) (commands []command, err error) {
 	for _, c := range commands { // crawl passes flags on to fetch
 		for j, o := range c.options {
 			k := slices.IndexFunc(commands[i].options, func(f option) bool { return f.name == o.name })
-			if o.usage == "see fetch -h" && k >= 0 {
+			if o.usage == "see fetch -help=all" && k >= 0 {
 				c.options[j] = commands[i].options[k]
 				c.options[j].group = o.group
 			}

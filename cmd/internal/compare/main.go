@@ -1,24 +1,10 @@
-// Compare lets strategies crawl archived webs, judges each crawl by labels, and prints which
-// strategy does better. A plan says what is compared; compare -h describes its lines, and the
-// files that are written.
-//
-//	compare [-into DIR] [-data DIR] [-j N] [-list] PLAN
-//
-// Every crawl is a run of scripts/crawl, which is looked for beside this program, in scripts
-// and on the PATH. A comparison that was killed is resumed by the same command: crawls that
-// are done are not run again, and the others are resumed.
-//
-// A plan can replace evolve or score by a command, as EVOLVE and SCORE do in scripts/crawl.
-// The command runs in the current directory, and the results record the command.
-//
-// # Exit status
-//
-// 0 done; 1 some crawls failed; 2 misuse; 130 and 143 interrupted.
+// Package compare is the command compare, which lets strategies crawl archived webs, and prints which one does better.
 package compare
 
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,57 +20,8 @@ import (
 	"spoor/internal/run"
 )
 
-const manual = `
-compare - crawl by several strategies, judge the crawls, and print a table
-
-Usage: compare [-into DIR] [-data DIR] [-j N] [-list] PLAN
-
-A plan has one statement a line; # begins a comment.
-
-  web NAME ARCHIVE LABELS [GRAPH]
-        an archive (a file, or a directory of them), the labels of its pages, and its
-        links for judge -graph
-  topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]
-        the pages of the web with this label (in LABEL, %20 is a space) are relevant;
-        QUERY is a file of words, POSITIVE and NEGATIVE are files of addresses: relevant and other example pages
-  seeds FILE SET...
-        sets of seeds; {topic} and {set} in the name of FILE are replaced
-  lacking TOPIC SET...
-        sets of seeds that a topic does not have: it is crawled from the others
-  evolve NAME COMMAND
-        a strategy of your own, which tracks can name: the rest of the line is a bash
-        command that replaces evolve (see EVOLVE in crawl -h)
-  score NAME COMMAND
-        the rest of the line is a bash command that replaces score (see SCORE in crawl -h)
-        in tracks with -score NAME
-  track K|E|Q [STRATEGY...] [-FLAG...]
-        crawl with these strategies (default: all of evolve -strategies). Each crawl is given
-        K  the words of the query
-        E  the example pages too; the measure is a classifier trained on them, unless
-           -fitness is given
-        Q  the words, and a search that answers queries with pages of the web
-        A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
-        -norm -size -generations -fair -per-host -per-niche. The score does
-        not steer every strategy; compare lists those in the plan that it does not steer
-  chance N...     random seeds (default 1)
-  pages N         the budget of every crawl (default: T of judge -budget)
-  reference NAME  compare all others with this one: a strategy, and its flags if any
-
-Every strategy crawls every topic from every set of seeds with every random seed. Commands
-run in the current directory, and can use the variables that crawl -h lists. FETCH, PARSE,
-SCORE, EVOLVE and SEARCH must not be set: the plan names what is compared.
-
-DIR/jobs/NAME holds judge.json, order.ndjson.zst (the pages in the order of fetching, with
-verdicts), log.ndjson, stop_reason and settings of each crawl. DIR/results.ndjson has a line
-for each, in the order of the plan, and DIR/times.ndjson its elapsed and CPU seconds and the
-peak memory of its largest process. The printed table (judge table) is also in DIR/table.md.
-Finished crawls are not repeated: the same command resumes a comparison that was killed, and
-runs crawls that were added to the plan.
-
-Example: scripts/compare -data ../shared/webs -into runs/k doc/plans/k.plan
-
-Exit status: 0 done, 1 some crawls failed, 2 misuse, 130 and 143 interrupted.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command compare.
 var Command = filter.Command{Name: "compare", Manual: manual, Run: compare}
@@ -101,7 +38,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case len(files) == 0:
-		return filter.Usagef("which plan? (compare -h says what is in one)")
+		return filter.Usagef("which plan? (compare -help=all says what is in one)")
 	case len(files) > 1:
 		return filter.Usagef("one plan at a time, not %s and %s", files[0], files[1])
 	case *parallel < 1:
@@ -109,7 +46,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	}
 	for _, name := range []string{"FETCH", "PARSE", "SCORE", "EVOLVE", "SEARCH"} {
 		if os.Getenv(name) != "" {
-			return filter.Usagef("%s is set, and would be ignored: unset it\nhint: a plan names commands in the place of evolve and score (compare -h)", name)
+			return filter.Usagef("%s is set, and would be ignored: unset it\nhint: a plan names commands in the place of evolve and score (compare -help=all)", name)
 		}
 		os.Unsetenv(name)
 	}

@@ -1,61 +1,11 @@
-// Exchange connects the partitions of a crawl on several machines.
-//
-// # Usage
-//
-//	exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
-//	exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
-//	exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
-//	exchange hold -to URLS -crawl NAME -node ID -- COMMAND
-//	exchange files -to URLS -crawl NAME -dir DIR
-//	exchange status -to URLS -crawl NAME
-//
-// The servers are NATS servers with JetStream, version 2.11 or later; nats-server -js starts one.
-//
-// Create begins a crawl with P partitions: it creates the stream of the crawl, publishes the seeds,
-// and prints the settings. If the crawl exists with the same settings, create does nothing.
-//
-// Pass is the last stage of the pipeline of a partition. Its input is the output of evolve -window.
-// It holds the records of a generation back, sends addresses of other partitions' hosts to the
-// stream, and commits the generation there. Then it waits until all partitions have committed
-// generation g, the same one (with -lag S: generation g-S), passes on its own records and what the
-// others have sent, and returns the mark of the window, which holds the size of the next window.
-// All partitions compute this size from the same commits, so the total cost is exactly the value of
-// -pages.
-//
-// Restore adds the committed records that a store is missing, and writes the journal of
-// the strategy. Afterwards the store is at the last committed generation, even if it
-// was empty.
-//
-// Hold shares the partitions among the machines on which it runs, the nodes, and runs COMMAND for each
-// partition that this node gets, with SPOOR_PARTITION set to p/P. A node has a lease that it renews;
-// when it has expired, the other nodes take the partitions over. COMMAND must exit with 0 in two cases:
-// the crawl is over, or it has committed once more after a SIGTERM. With any other exit status it is
-// started again. Hold kills it if the node's lease cannot be renewed, so two nodes do not send requests
-// to the same host.
-//
-// Files copies the files that create -file has published for all nodes, such as the topic, to DIR.
-//
-// Status prints what each partition has done: as JSON, or as a table on a terminal.
-//
-// # Example
-//
-//	exchange create -to localhost -crawl jazz -partitions 16 -pages 10000 <seeds.txt
-//	exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
-//	mkfifo loop
-//	frontier serve -exchange -store p7/frontier <loop | fetch -contact me@example.org -partition 7/16 |
-//		parse | score -topic topic.json |
-//		evolve -strategy bestfirst -topic topic.json -window 20 -partition 7/16 -state p7/evolve |
-//		exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
-//
-// # Exit status
-//
-// 0 done; 1 failed, also if another process has taken over the partition; 2 misuse.
+// Package exchange is the command exchange, which connects the partitions of a crawl on several machines.
 package exchange
 
 import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -80,46 +30,20 @@ import (
 	"spoor/internal/wire"
 )
 
-const manual = `
-exchange - connect the partitions of a crawl on several machines
+//go:embed manual/*.md
+var manuals embed.FS
 
-Usage: exchange create -to URLS -crawl NAME -partitions P [flags] < seeds
-       exchange pass -to URLS -crawl NAME -partition p/P [flags] < records > records
-       exchange restore -to URLS -crawl NAME -partition p/P -store DIR [-state DIR]
-       exchange hold -to URLS -crawl NAME -node ID -- COMMAND
-       exchange files -to URLS -crawl NAME -dir DIR
-       exchange status -to URLS -crawl NAME
-
-The servers are NATS servers with JetStream, version 2.11 or later.
-
-create   begins a crawl: creates its stream and publishes the seeds; prints the settings
-pass     is the last stage of a partition: it commits each generation to the stream, and
-         exchanges addresses with the other partitions
-restore  adds the committed records that a store is missing, and writes the journal of the
-         strategy
-hold     shares the partitions among machines (nodes), and runs COMMAND for each partition
-         that this node gets
-files    copies the files that create -file has published for all nodes to DIR
-status   prints what each partition has done
-
-crawl -cluster uses these commands. Which pages a partition fetches depends neither on the
-number of machines nor on failures. The total cost is exactly the value of -pages. Strategies
-that search get no results.
-
-Example, for each partition p of 16:
-
-    exchange restore -to localhost -crawl jazz -partition 7/16 -store p7/frontier -state p7/evolve
-    mkfifo loop
-    frontier serve -exchange -store p7/frontier <loop | fetch -partition 7/16 | parse |
-        score -topic topic.json | evolve -strategy bestfirst -window 20 -partition 7/16 -state p7/evolve |
-        exchange pass -to localhost -crawl jazz -partition 7/16 -state p7/evolve >loop
-
-Exit status: 0 done; 1 failed, also if another process has taken over the partition;
-2 misuse.
-`
+// manual returns the manual of a subcommand, or that of exchange itself.
+func manual(name string) string {
+	text, err := manuals.ReadFile("manual/" + name + ".md")
+	if err != nil {
+		panic(err) // a subcommand without a manual
+	}
+	return string(text)
+}
 
 // Command is the command exchange.
-var Command = filter.Command{Name: "exchange", Manual: manual, Run: invoke}
+var Command = filter.Command{Name: "exchange", Manual: manual("exchange"), Run: invoke}
 
 // A command is one invocation of a subcommand, with its flags.
 type command struct {
@@ -158,7 +82,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		name, args = args[0], args[1:]
 	}
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, maxBytes: 1 << 30}
-	fs := filter.Flags(strings.TrimSpace("exchange "+name), manual, stderr)
+	fs := filter.Flags(strings.TrimSpace("exchange "+name), manual(cmp.Or(name, "exchange")), stderr)
 	c.define(fs, name)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -171,7 +95,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case name == "":
-		return filter.Usagef("a subcommand is missing: create, pass, restore, hold, files or status\nhint: exchange -h is the manual")
+		return filter.Usagef("a subcommand is missing: create, pass, restore, hold, files or status\nhint: exchange -h describes them")
 	case fs.NArg() > len(c.argv):
 		return filter.Usagef("unexpected argument %q", fs.Arg(0))
 	case c.servers.URLs == "" || c.crawl == "":
@@ -204,13 +128,13 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 func (c *command) define(fs *flag.FlagSet, name string) {
 	s := &c.servers
-	fs.StringVar(&s.URLs, "to", "", "the `addresses` of the servers, separated by commas: host, host:port or tls://host:port; required")
+	fs.StringVar(&s.URLs, "to", "", "the `addresses` of the servers, separated by commas; an address is host, host:port or tls://host:port; required")
 	fs.StringVar(&s.Credentials, "creds", "", "`file` with NATS credentials (.creds)")
 	fs.StringVar(&s.NKey, "nkey", "", "`file` with the seed of an nkey")
 	fs.StringVar(&s.CA, "ca", "", "`file` with the certificates of the authority that signs those of the servers")
 	fs.StringVar(&s.Cert, "cert", "", "`file` with the certificate of this client")
 	fs.StringVar(&s.Key, "key", "", "`file` with the key of -cert")
-	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl: letters, digits, - and _; required")
+	fs.StringVar(&c.crawl, "crawl", "", "the `name` of the crawl; letters, digits, - and _; required")
 	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for servers that do not answer; with create also how long partitions wait for an address that becomes due (stored in the settings of the crawl)")
 	filter.LogFlags(fs, &c.log)
 	switch name {
@@ -221,13 +145,13 @@ func (c *command) define(fs *flag.FlagSet, name string) {
 		fs.IntVar(&n.Pages, "pages", 0, "end when the cost reaches `n`; 0 is no limit")
 		fs.IntVar(&n.Generations, "generations", 0, "end after `n` generations; 0 is no limit")
 		fs.IntVar(&n.Lag, "lag", 0, "begin generation g+1 when all partitions have committed generation g-`S`, 0 to 16")
-		fs.StringVar(&n.Share, "share", exchange.ByPriority, "`rule` that divides a generation among the partitions: priority (the highest priorities of all; for strategies whose priorities can be compared between partitions) or reward (by each partition's recent share of relevant pages)")
+		fs.StringVar(&n.Share, "share", exchange.ByPriority, "`rule` that divides a generation among the partitions, priority or reward; priority (the highest priorities of all; for strategies whose priorities can be compared between partitions) or reward (by each partition's recent share of relevant pages)")
 		fs.IntVar(&c.replicas, "replicas", 1, "store each message on `n` servers: 3 survive the loss of one")
-		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`, which the servers reserve; a crawl waits while it is full")
-		fs.Var(&c.files, "file", "publish a `file` for all nodes, such as the topic (repeatable)")
+		fs.Var(&c.maxBytes, "max-bytes", "maximum size of the stream in `bytes`; the servers reserve it, and a crawl waits while it is full")
+		fs.Var(&c.files, "file", "publish a `file` for all nodes, such as the topic; repeatable")
 	case "hold":
-		fs.StringVar(&c.node, "node", "", "the `name` of this machine: letters, digits, - and _, unique in the crawl")
-		fs.DurationVar(&c.lease, "lease", 3*time.Second, "the other nodes take the partitions over when this node has not been heard of for this `time`")
+		fs.StringVar(&c.node, "node", "", "the `name` of this machine; letters, digits, - and _, unique in the crawl; required")
+		fs.DurationVar(&c.lease, "lease", 3*time.Second, "the other nodes take the partitions over when this node is silent for this `time`")
 	case "files":
 		fs.StringVar(&c.dir, "dir", "", "the `directory` for the files")
 	case "pass", "restore":

@@ -71,16 +71,25 @@ func (m *manual) short(w io.Writer, fs *flag.FlagSet) {
 			title = "Flags, " + g.title + ":"
 		}
 		fmt.Fprintf(w, "\n%s\n", title)
-		for _, name := range g.names {
-			f := fs.Lookup(name)
-			value, usage := flag.UnquoteUsage(f)
-			usage, _, _ = strings.Cut(usage, "; ")
-			label := strings.TrimSpace("-" + name + " " + value)
+		for names := g.names; len(names) > 0; {
+			// Flags with the same description, such as those that crawl passes on, share it.
+			value, usage := firstClause(fs.Lookup(names[0]))
+			n := 1
+			for n < len(names) {
+				if v, u := firstClause(fs.Lookup(names[n])); v != value || u != usage {
+					break
+				}
+				n++
+			}
+			label := strings.TrimSpace("-" + strings.Join(names[:n], " -") + " " + value)
+			names = names[n:]
 			if len(label) > flagColumn-4 {
-				fmt.Fprintf(w, "  %s\n", label)
+				for _, line := range wrap(label, helpWidth-2) {
+					fmt.Fprintf(w, "  %s\n", line)
+				}
 				label = ""
 			}
-			for i, line := range wrap(usage+defaultOf(f), helpWidth-flagColumn) {
+			for i, line := range wrap(usage, helpWidth-flagColumn) {
 				if i > 0 {
 					label = ""
 				}
@@ -88,6 +97,13 @@ func (m *manual) short(w io.Writer, fs *flag.FlagSet) {
 			}
 		}
 	}
+}
+
+// firstClause returns the name of a flag's value, and the first clause of its description with its default.
+func firstClause(f *flag.Flag) (value, usage string) {
+	value, usage = flag.UnquoteUsage(f)
+	usage, _, _ = strings.Cut(usage, "; ")
+	return value, usage + defaultOf(f)
 }
 
 // The columns of -h.

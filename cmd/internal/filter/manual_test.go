@@ -28,6 +28,8 @@ func TestHelp(t *testing.T) {
 		fs.Int("n", 3, "take `count` lines; 0 is all of them")
 		fs.Bool("reverse", false, "print the last of all lines first, and so on, until there are no more lines to print")
 		fs.Bool("odd", false, "odd lines")
+		fs.Bool("prime", false, "see sieve -h; slow")
+		fs.Bool("square", false, "see sieve -h")
 		err := Parse(fs, args)
 		if !errors.Is(err, flag.ErrHelp) {
 			t.Fatalf("%q: %v", args, err)
@@ -48,6 +50,7 @@ Flags, order:
 Flags, other:
   -help                   print this, and with -help=all the whole manual
   -odd                    odd lines
+  -prime -square          see sieve -h
   -version                print the version and end
 `
 	for _, arg := range []string{"-h", "-help", "--help"} {

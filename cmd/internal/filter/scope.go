@@ -35,13 +35,13 @@ func ScopeFlags(fs *flag.FlagSet, lines *[]string, check func(line string) error
 			return add(name)
 		}
 	}
-	fs.Func("include", "only URLs that match this `pattern` belong to the crawl: example.org, *.example.org, example.org/docs/*, */docs/*, ext:html, re:EXPR, a SURT prefix; may be repeated; the last matching -include or -exclude decides", rule("include"))
+	fs.Func("include", "only URLs that match this `pattern` belong to the crawl; such as example.org, *.example.org, example.org/docs/*, */docs/*, ext:html, re:EXPR, or a SURT prefix; may be repeated; the last matching -include or -exclude decides", rule("include"))
 	fs.Func("exclude", "URLs that match this `pattern` do not belong to the crawl, not even seeds; may be repeated", rule("exclude"))
 	fs.BoolFunc("same-host", "only URLs on the hosts of the seeds", limit("same-host"))
-	fs.BoolFunc("same-site", "only URLs in the registrable domains of the seeds, such as example.co.uk", limit("same-site"))
+	fs.BoolFunc("same-site", "only URLs in the registrable domains of the seeds, as example.co.uk", limit("same-site"))
 	fs.Func("depth", "only URLs at most `n` links away from a seed", rule("depth"))
 	fs.Func("scheme", "only URLs with this `scheme`: http or https", rule("scheme"))
-	fs.Func("scope", "read rules from a `file`, one a line: include PATTERN, exclude PATTERN, same-host, same-site, depth N, scheme S, or a SURT prefix; # begins a comment", func(name string) error {
+	fs.Func("scope", "read rules from a `file`; it has a line for each: include PATTERN, exclude PATTERN, same-host, same-site, depth N, scheme S, or a SURT prefix; # begins a comment", func(name string) error {
 		read, err := ReadScope(name, check)
 		*lines = append(*lines, read...)
 		return err

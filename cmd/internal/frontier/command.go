@@ -49,7 +49,7 @@ type command struct {
 // run parses the flags and runs the subcommand.
 func (sub subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	c := &command{subcommand: sub, stdin: stdin, stdout: stdout, limit: wire.DefaultLimit, format: formatRecords}
-	c.flags = filter.Flags("frontier "+sub.name, sub.manual, stderr)
+	c.flags = filter.Flags("frontier "+sub.name, manual(sub.name), stderr)
 	c.flags.StringVar(&c.store, "store", "", "the `directory` of the store; required")
 	c.flags.DurationVar(&c.wait, "wait", 30*time.Second, "maximum `time` to wait for another process to release the store")
 	var log filter.LogOptions
@@ -81,7 +81,7 @@ func (c *command) addFlags() {
 	c.inputFlags()
 	c.trapsFlag()
 	c.scopeFlags()
-	c.flags.StringVar(&c.summary, "summary", "", "write counts of the added records and of the store to `file`, as one JSON object")
+	c.flags.StringVar(&c.summary, "summary", "", "write counts of the added records and of the store to `file`; they are one JSON object")
 	c.flags.IntVar(&c.request.Generation, "generation", 0, "with -summary: the `number` of the generation of the outcomes; 0: as given in the records")
 }
 
@@ -93,7 +93,7 @@ func (c *command) importFlags() {
 func (c *command) exportFlags() {
 	c.nowFlag()
 	c.formatFlag()
-	c.flags.Func("state", "export only URLs in these `states`, separated by commas: "+strings.Join(frontier.States(), ", "), func(list string) error {
+	c.flags.Func("state", "export only URLs in these `states`, separated by commas; they are "+strings.Join(frontier.States(), ", "), func(list string) error {
 		c.states = nil
 		for name := range strings.SplitSeq(list, ",") {
 			state, err := frontier.ParseState(name)
@@ -127,14 +127,14 @@ func (c *command) checkFlags() {
 }
 
 func (c *command) nowFlag() {
-	c.flags.Func("now", "use this `time` (RFC 3339) in place of the current time, to decide what is due and which leases have ended", func(v string) (err error) {
+	c.flags.Func("now", "use this `time` (RFC 3339) in place of the current time; it decides what is due and which leases have ended", func(v string) (err error) {
 		c.request.Now, err = time.Parse(time.RFC3339, v)
 		return err
 	})
 }
 
 func (c *command) trapsFlag() {
-	c.flags.BoolVar(&c.traps, "traps", false, "exclude crawler traps: endless calendars, sessions, combinations of parameters, copies, wrong relative links, and URLs that are too long, too deep or repetitive; frontier skipped lists them")
+	c.flags.BoolVar(&c.traps, "traps", false, "exclude crawler traps; these are endless calendars, sessions, combinations of parameters, copies, wrong relative links, and URLs that are too long, too deep or repetitive; frontier skipped lists them")
 }
 
 func (c *command) scopeFlags() { filter.ScopeFlags(c.flags, &c.scope, scope.Check) }
@@ -143,7 +143,7 @@ func (c *command) nextFlags() {
 	c.nowFlag()
 	c.scopeFlags()
 	c.leaseFlags()
-	c.flags.IntVar(&c.request.Generation, "generation", -1, "set the generation of the leased addresses to this `number`, from 0 and increasing from call to call; default: their generation is not changed")
+	c.flags.IntVar(&c.request.Generation, "generation", -1, "set the generation of the leased addresses to this `number`; it is at least 0 and increases from call to call; default: their generation is not changed")
 	c.flags.Lookup("generation").DefValue = "0" // is not printed
 	c.flags.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "without -generation: `time` after which an address without an outcome is leased again")
 }
@@ -154,11 +154,11 @@ func (c *command) leaseFlags() {
 	fs.IntVar(&q.N, "n", 0, "lease at most `n` addresses; required")
 	fs.IntVar(&q.PerHost, "per-host", 0, "lease at most `n` addresses of one host (and port) at a time; 0 is no limit")
 	fs.IntVar(&q.PerNiche, "per-niche", 0, "lease at most `n` addresses of one niche at a time; an address without a niche is in the niche of its host; 0 is no limit")
-	fs.IntVar(&q.MaxPerHost, "max-per-host", 0, "lease at most `n` addresses of one host in the whole crawl, and exclude further ones (host_budget in frontier skipped); 0 is no limit")
-	fs.IntVar(&q.MaxPerNiche, "max-per-niche", 0, "lease at most `n` addresses of one niche in the whole crawl, and exclude further ones (niche_budget); 0 is no limit")
-	fs.BoolVar(&q.Recrawl, "recrawl", false, "also lease visited pages that are due again, which depends on how often they change")
+	fs.IntVar(&q.MaxPerHost, "max-per-host", 0, "lease at most `n` addresses of one host in the whole crawl; further ones are excluded (host_budget in frontier skipped); 0 is no limit")
+	fs.IntVar(&q.MaxPerNiche, "max-per-niche", 0, "lease at most `n` addresses of one niche in the whole crawl; further ones are excluded (niche_budget); 0 is no limit")
+	fs.BoolVar(&q.Recrawl, "recrawl", false, "also lease visited pages that are due again; that depends on how often they change")
 	fs.DurationVar(&q.Horizon, "horizon", 0, "also lease addresses that become due within this `time`; fetch waits for their not_before")
-	fs.Func("fair", "share the batch among hosts or niches (`host|niche`), in proportion to the priorities of their addresses; without it only the priority decides", func(group string) error {
+	fs.Func("fair", "share the batch among hosts or niches (`host|niche`); in proportion to the priorities of their addresses; without it only the priority decides", func(group string) error {
 		switch group {
 		case "":
 			q.Fair = frontier.NoGroup

@@ -15,17 +15,17 @@ func (c *command) serveFlags() {
 	c.inputFlags()
 	c.compactAt = 64 << 20
 	fs, v := c.flags, &c.server
-	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back; -marks=false: write no marks, and a new address for each outcome")
-	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines: take the size of the next window (n) and the end of the crawl from the returning mark; -n, -pages, -generations, -patience and -timeout have no effect")
+	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back (-marks=false: write no marks); without marks there is a new address for each outcome")
+	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines; take the size of the next window (n) and the end of the crawl from the returning mark; -n, -pages, -generations, -patience and -timeout have no effect")
 	fs.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "with -marks=false: `time` after which an address without an outcome is leased again")
-	fs.IntVar(&v.Pages, "pages", 0, "end after `n` pages, including the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
+	fs.IntVar(&v.Pages, "pages", 0, "end after `n` pages; they include the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
 	fs.IntVar(&v.MaxWindows, "generations", 0, "end after `n` windows; 0 is no limit")
 	fs.DurationVar(&v.Patience, "patience", 10*time.Minute, "maximum `time` to wait for an address to become due")
-	fs.DurationVar(&v.Timeout, "timeout", 10*time.Minute, "fail if no record comes back for this `time`, because a stage blocks the loop")
+	fs.DurationVar(&v.Timeout, "timeout", 10*time.Minute, "fail if no record comes back for this `time`; then a stage blocks the loop")
 	fs.Var(&c.compactAt, "compact", "compact the log when it has doubled, and grown by this many `bytes` (KiB, MiB)")
 	fs.StringVar(&v.Stop, "stop", "", "end after the window if this `file` exists")
-	fs.StringVar(&v.Windows, "windows", "", "write a summary of each window G to `DIR`/G/stats.json, as add -summary does, and start with the first window that has none")
-	fs.StringVar(&c.summary, "summary", "", "append to `file` the summary of add -summary for each window, one per line, and the reason for the end")
+	fs.StringVar(&v.Windows, "windows", "", "write a summary of each window G to `DIR`/G/stats.json; it is that of add -summary, and serve starts with the first window that has none")
+	fs.StringVar(&c.summary, "summary", "", "append to `file` the summary of add -summary for each window; one per line, and the reason for the end")
 }
 
 func (c *command) serve() (err error) {

@@ -1,48 +1,9 @@
-// Gosite serves the documentation of the Go tree on this machine as a web site: a
-// few thousand linked pages, one for every package, type, function and source file,
-// with robots.txt and sitemap.xml. The demo and the tests crawl it; it needs no
-// network.
-//
-// # Usage
-//
-//	gosite [-addr HOST:PORT] [-root DIR]
-//	gosite -labels [-base URL] [-root DIR]
-//
-// The first line of stdout is the address of the front page; port 0 stands for a
-// free port. Gosite then serves until it is killed. The same Go tree has the same
-// pages on every machine, to the byte; only robots.txt and sitemap.xml contain the
-// requested host.
-//
-// With -labels it prints what each page is about, for judge, and exits:
-//
-//	{"url":"http://127.0.0.1:8080/crypto/tls/type.Conn.html","labels":["crypto"]}
-//
-// The label of a page is the first element of its package path. The pages of hash,
-// encoding/asn1, encoding/pem and golang.org/x/crypto also have the label crypto. The
-// front page and the list of packages have no label. There is a line for every page
-// except those under /private/, the internal packages, which robots.txt disallows. -base
-// is the address that gosite printed when it started; without it the addresses are
-// paths.
-//
-// # Example
-//
-//	$ gosite -addr 127.0.0.1:8080 &
-//	$ gosite -labels -base http://127.0.0.1:8080/ > labels.ndjson
-//
-// # Exit status
-//
-// 0 done, 1 failed, 2 misuse, 3 disk full, 130 or 143 killed by SIGINT or SIGTERM,
-// which is how serving ends.
-//
-// # Limitations
-//
-// Packages are documented as on linux/amd64 without cgo. Examples and tests are not
-// included. Any host that can connect to the address can read the tree: serve on
-// loopback.
+// Package gosite is the command gosite, which serves the documentation of the local Go tree as a web site.
 package gosite
 
 import (
 	"bufio"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,34 +21,8 @@ import (
 	"spoor/internal/gosite"
 )
 
-const manual = `
-gosite - serve the documentation of the local Go tree as a web site
-
-Usage: gosite [-addr HOST:PORT] [-root DIR]
-       gosite -labels [-base URL] [-root DIR]
-
-In:   nothing
-Out:  the address of the front page; with -labels what each page is about
-
-Serves until it is killed: every package, type, function and source file has a
-page. robots.txt disallows /private/, the internal packages.
-
-With -labels it prints a line for each page and exits:
-
-    {"url":"http://127.0.0.1:8080/crypto/tls/type.Conn.html","labels":["crypto"]}
-
-The label is the first element of the package path; hash, encoding/asn1, encoding/pem
-and golang.org/x/crypto also have the label crypto, and the front page and the list of
-packages have none. Pages under /private/ have no line.
-
-Example:
-
-    gosite -addr 127.0.0.1:8080 &
-    gosite -labels -base http://127.0.0.1:8080/ > labels.ndjson
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 or 143 killed by SIGINT
-or SIGTERM, which is how it ends.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command gosite.
 var Command = filter.Command{Name: "gosite", Manual: manual, Run: run}

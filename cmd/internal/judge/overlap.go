@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bufio"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -15,32 +16,8 @@ import (
 	"spoor/internal/wire"
 )
 
-const overlapManual = ` judge overlap - compute the share of pages that two crawls have in common
-
-Usage: judge overlap [flags] RUN RUN...
-
-In:   run directories of scripts/crawl, or files of records (or addresses), one for each
-      crawl. If a directory has verdicts.ndjson.zst or order.ndjson.zst, that file is
-      read; a crawl on several nodes requires it
-Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
-      with -format markdown a table
-
-The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): the pages
-that both have fetched, divided by those that either has. It measures how different
-crawls are, not how good. Each crawl is cut after -t units of cost. With -relevant only
-pages that judge called relevant are counted.
-
-The name of a crawl is the last element of its path without extensions, or NAME if the
-argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with
-the first ones of other names, the second with the second ones, and the mean is printed.
-Every name must have the same number of crawls.
-
-Example:
-
-    judge overlap -t 1000 -format markdown runs/bestfirst runs/niche runs/hits
-
-Exit status: 0 done, 1 failed, 2 misuse.
-`
+//go:embed manual_overlap.md
+var overlapManual string
 
 func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("judge overlap", overlapManual, stderr)

@@ -3,6 +3,7 @@ package judge
 import (
 	"bufio"
 	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -16,48 +17,8 @@ import (
 	"spoor/internal/judge"
 )
 
-const tableManual = `
-judge table - compare runs that were judged
-
-Usage: judge table [flags] [FILE...] < results
-
-In:   a line of JSON for each run: results.ndjson of scripts/compare, or files of judge
-      -summary. The fields are name, track, web, topic, seeds (the set of seeds), seed (of
-      random numbers), T, R and the measures of judge -summary. If name is missing, it is
-      the file name without extensions, or for judge.json the name of its directory; if topic
-      is missing, it is the label; seeds may be a number; other fields may be absent
-Out:  a Markdown table for each track, the best first, and an explanation of its columns
-
-Runs are compared by name: a strategy with its options. A unit is a topic and a set of
-seeds. Results are averaged over random seeds, then over units, then over topics.
-Intervals are 95 % bootstrap intervals of the mean: each of 10,000 samples draws topics
-with replacement, sets of seeds within these topics, and random seeds within these sets.
-With -reference every other name is compared with that one, in the units that both have: the
-difference and its interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
-Pratt), adjusted by Holm over the table, bold below 0.05; A12 of Vargha and Delaney;
-numbers of units that are better, equal within -tie, and worse. ≈ marks equivalence within
--tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
-with many topics, use -pairs topics. Tracks are never compared with each other.
-
--form selects the columns:
-
-    overall   the mean, its interval, and the comparison with the reference
-    topics    a column for each topic, the best in bold
-    seeds     a column for each set of seeds
-    ranks     the rank in each topic, the mean rank, and the critical distance of ranks
-              (Friedman, Nemenyi)
-    costs     harvest or recall at 100, 200, 500, … units of cost
-
-Example:
-
-    judge table -reference bestfirst results.ndjson
-    judge table -form topics -measure harvest -also recall,self_harvest results.ndjson
-    judge table -form costs results.ndjson
-    judge table runs/*/judge.json
-    grep '"track":"E"' results.ndjson | judge table
-
-Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
-`
+//go:embed manual_table.md
+var tableManual string
 
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -66,11 +27,11 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var log filter.LogOptions
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
-	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
-	fs.StringVar(&also, "also", "", "also show the means of these `measures`, separated by commas")
+	fs.StringVar(&measure, "measure", "", "compare by this `measure` (default nauc, or harvest with -form costs); they are "+strings.Join(judge.CriterionNames(), ", "))
+	fs.StringVar(&also, "also", "", "also show the means of these `measures`; separated by commas")
 	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
 	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
-	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or topics (the means of their units)")
+	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses, `units` or topics; topics are the means of their units")
 	fs.Uint64Var(&o.Seed, "seed", 1, "seed of the random draws for intervals")
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.BoolVar(&legend, "legend", true, "explain the columns below the tables")

@@ -1,81 +1,8 @@
-// Report makes an HTML page about crawls, or about a comparison of strategies.
-//
-// # Usage
-//
-//	report -o FILE RUN...
-//	report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
-//	report -metrics -o FILE RUN...
-//
-// # Runs
-//
-// A RUN is a run directory of scripts/crawl, whether the crawl has ended or not. Report
-// reads these files, if they exist:
-//
-//	generations/*/scored.ndjson.zst   the records, in the order of fetching
-//	generations/*/stats.json          the crawl's summary of each generation
-//	settings topic.json stop_reason stages.log
-//	judge.json                        the summary of judge -summary
-//	verdicts.ndjson.zst               the records that judge -brief has written
-//
-// The run directories of the nodes of a crawl on several machines are one run. Its judge.json and
-// verdicts.ndjson.zst are in the directory that is given first. Generations missing from a
-// partition are logged.
-//
-// A RUN may also be what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst,
-// which has the brief records with their verdicts, log.ndjson, and the small files above.
-//
-// With judge.json the page shows the curves of the run between random crawls and the
-// clairvoyant crawler; with verdicts.ndjson.zst labels decide which pages are relevant.
-// Without verdicts, the steering measure decides which pages are relevant; the page
-// warns that this measure judges itself.
-//
-// The page also shows what every operator found in each generation, niches, hosts and the
-// slowest of them, scores by verdict, failures, skipped records, and the relevant pages by
-// score, each with its lineage: the pages, operators and numbers that led to it, back to a
-// seed or a query. Lists are shortened, and the page says how many entries were left out.
-// Lineages use the records of the run only.
-//
-// Verdicts are matched to records by address. If a run has continued after it was judged,
-// report warns and shows what was judged; verdicts of another run are an error.
-//
-// # Comparisons
-//
-// -results FILE has a line of JSON for each judged run, as scripts/compare writes them. The
-// page has a table and a chart for each track: means with their 95 % bootstrap intervals,
-// and how each strategy compares with -reference. -measure is the measure to compare, nauc
-// by default (judge table -h lists them). Lines that are not results are reported and
-// skipped.
-//
-// # The page
-//
-// The page is one self-contained HTML file, which makes no requests. The file is replaced
-// atomically, so a reader never sees half of it. -o - writes it to stdout. The same files
-// give the same bytes: all dates are those of the records. With -reload N a browser that shows the file
-// reads it again every N seconds; crawl -watch writes such a page until the crawl ends.
-//
-// Only the last element of a path in the settings is shown.
-//
-// # Metrics
-//
-// -metrics writes the progress of the crawls in the text format of Prometheus, for example for the
-// textfile collector of its node_exporter: pages fetched, failed, relevant and by operator, errors,
-// the last generation and when it was committed, addresses, hosts, captures, and whether the crawl
-// has ended. Every metric has the label run. The nodes of a crawl on several machines are one run;
-// for nodes on other machines, use exchange status.
-//
-// # Example
-//
-//	$ scripts/crawl -run jazz -topic topic.json -seeds seeds.txt -archive web.warc.gz
-//	$ judge -archive web.warc.gz -labels labels.ndjson -label jazz \
-//	>   -brief -summary jazz/judge.json -tee jazz/verdicts.ndjson.zst jazz >/dev/null
-//	$ report -o jazz.html jazz
-//
-// # Exit status
-//
-// 0 done, 1 failed, 2 misuse, 3 disk full.
+// Package report is the command report, which makes an HTML page about crawls, or about a comparison of strategies.
 package report
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"log/slog"
@@ -89,33 +16,8 @@ import (
 	"spoor/internal/run"
 )
 
-const manual = `
-report - make an HTML page about crawls, or about a comparison of strategies
-
-Usage: report -o FILE RUN...
-       report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
-       report -metrics -o FILE RUN...
-
-In:   each RUN is one of
-      - a run directory of scripts/crawl, whether the crawl has ended or not; judge.json
-        (judge -summary) and verdicts.ndjson.zst (judge -brief) in it are optional
-      - the run directory of a node: all of them together are one crawl on several
-        machines
-      - what scripts/compare keeps of a crawl (DIR/jobs/NAME)
-      -results FILE has a line of JSON for each judged run, as scripts/compare writes them
-Out:  one self-contained HTML file: curves of harvest and recall, generations by
-      operator, niches, hosts, scores by verdict, errors, and the relevant pages with
-      their lineage; with -metrics, counts of each run in the text format of Prometheus
-
-Without verdicts, the steering measure decides which pages are relevant; the report says so.
-The file is replaced atomically; -o - is stdout. The same files give the same bytes.
-
-Example:
-
-    report -o jazz.html jazz
-
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
-`
+//go:embed manual.md
+var manual string
 
 // Command is the command report.
 var Command = filter.Command{Name: "report", Manual: manual, Run: makeReport}
@@ -129,8 +31,8 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
 	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with (default: no comparison)")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
-	reload := fs.Int("reload", 0, "a browser that shows the page reads the file again every `n` seconds; 0: never")
-	watched := fs.Bool("metrics", false, "write the progress of the crawls in the text format of Prometheus, instead of a page")
+	reload := fs.Int("reload", 0, "a browser that shows the page reads it again every `n` seconds; 0: never")
+	watched := fs.Bool("metrics", false, "write counts in the text format of Prometheus, instead of a page")
 	filter.LogFlags(fs, &logs)
 	dirs, err := filter.ParseMixed(fs, args)
 	switch {

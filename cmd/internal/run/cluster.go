@@ -31,15 +31,15 @@ var fileFlags = []string{"creds", "nkey", "ca", "cert", "key"}
 
 func (o *opening) defineCluster(fs *flag.FlagSet) {
 	o.partitions = 16
-	fs.StringVar(&o.servers, "cluster", "", "crawl on several machines, by way of the NATS servers at these `addresses`, separated by commas")
-	fs.StringVar(&o.name, "name", "", "with -cluster: the `name` of the crawl, which is joined if it exists, and begun otherwise")
+	fs.StringVar(&o.servers, "cluster", "", "crawl on several machines, by way of the NATS servers at these `addresses`; separated by commas")
+	fs.StringVar(&o.name, "name", "", "with -cluster: the `name` of the crawl; it is joined if it exists, and begun otherwise")
 	fs.StringVar(&o.node, "node", "", "with -cluster: the `name` of this machine (default: its host name)")
-	fs.Var(&o.partitions, "partitions", "with -cluster: divide the hosts into `n` partitions, which the machines share")
-	fs.Var(&o.lag, "lag", "with -cluster: begin generation g+1 when all partitions have committed generation g-`S` (default 1; with -archive 0)")
+	fs.Var(&o.partitions, "partitions", "with -cluster: divide the hosts into `n` partitions; the machines share them")
+	fs.Var(&o.lag, "lag", "with -cluster: generations that a partition may be ahead, `S` (default 1, with -archive 0); generation g+1 begins when all partitions have committed generation g-S")
 	fs.Var(&o.replicas, "replicas", "with -cluster: store the crawl on `n` servers (default 3, or 1 if fewer are named)")
-	fs.StringVar(&o.maxBytes, "max-bytes", "", "with -cluster: maximum size of the stream in `bytes`, see exchange create -h")
+	fs.StringVar(&o.maxBytes, "max-bytes", "", "with -cluster: maximum size of the stream in `bytes`; see exchange create -h")
 	for _, name := range fileFlags {
-		fs.Func(name, "with -cluster: a `file`, see exchange -h", func(v string) error {
+		fs.Func(name, "with -cluster: a `file`, see exchange create -h", func(v string) error {
 			absolute, err := filepath.Abs(v)
 			o.s.Exchange = append(o.s.Exchange, "-"+name+"="+absolute)
 			return err

@@ -1,26 +1,5 @@
-// Run manages the run directory of a crawl: scripts/crawl starts the stages and checks their
-// exit statuses; run does everything else. Its subcommands are
-//
-//	run open SCRIPT [flags]      start or resume a run, then exec SCRIPT -opened DIR;
-//	                             - is a copy of scripts/crawl, which is written to DIR/crawl
-//	run next DIR STATUS SIGNAL   finish the last step and plan the next one in DIR/now
-//	run stage DIR NAME           run a stage that the user has replaced, and count its records
-//	run keep DIR PID             write the output of a step to its file, until process PID has ended
-//	run serve DIR                the frontier of a steady crawl, from stdin to stdout
-//
-// The flags of open are those of scripts/crawl. Open replaces its own process by the script
-// (exec), whose file descriptor 9 holds the lock of the run; as process 1 of a container, it does so in a
-// child process. STATUS is the exit status of the
-// pipeline, or -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
-//
-// A script with another loop over generations can call the same subcommands. It sources
-// DIR/now, which sets the variables step and in (the file that the step reads), the array
-// stages (the command of each stage), and the variables that those commands use.
-//
-// # Exit status
-//
-// 0 done; 1 failed, or no page could be fetched; 2 misuse; 3 disk full; 4 the crawl is over
-// (next); 130 and 143 interrupted.
+// Package run is the command run, which manages the run directory of a crawl for scripts/crawl, and
+// has the manual of crawl.
 package run
 
 import (
@@ -61,7 +40,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		"stage": (*command).stage, "keep": (*command).keep, "serve": (*command).serve,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return filter.Usagef("run is called by scripts/crawl, with open, next, stage, keep or serve\nhint: crawl -h is the manual")
+		return filter.Usagef("run is called by scripts/crawl, with open, next, stage, keep or serve\nhint: crawl -help=all is the manual")
 	}
 	c := &command{args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr, prefix: run.Prefix(os.Getenv("PROGRAM_PREFIX"))}
 	err := commands[args[0]](c)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
@@ -15,91 +16,8 @@ import (
 	"spoor/internal/scope"
 )
 
-const manual = `
-crawl - crawl the web, or an archive, for pages about a topic
-
-Usage: crawl [-run DIR] -topic WORDS [flags] URL...
-       crawl -run DIR -topic FILE -seeds FILE [flags]
-       crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
-       crawl -run DIR [flags]
-
-Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add. The
-run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
-same command, or with -run alone.
-
-If -topic is neither a file nor looks like the name of one, it is words, from which topic
--query makes the topic. Addresses without a flag are seeds, in addition to those of -seeds.
-Without -run the directory is named after the words: crawl-jazz-music for the topic 'jazz
-music'.
-
-Which addresses belong to the crawl (frontier add -h describes the rules):
-  -include, -exclude PATTERN   as example.org/docs/*, */tag/*, ext:pdf, re:EXPR or a SURT prefix
-  -same-host -same-site        those of the seeds
-  -depth N -scheme S           at most N links away from a seed; http or https
-  -scope FILE                  rules, one a line
-Other addresses are never requested, also not after a redirect; frontier skipped lists them, with
-the rule. Seeds need no -include, but -exclude and -scheme apply to them. The rules are part of the
-run: crawl -run DIR keeps them, and appends rules that are given then.
-
-An archived web, in which nothing is fetched from the network:
-  -archive FILE     fetch from this archive, directory or pattern (repeatable)
-  -capture WHICH    of several captures: newest (default), first, or near a date
-
-The live web; captures are written to DIR/warc:
-  -contact X        address or URL at which the owners of hosts can reach you
-  -deadline D       maximum time for one generation (default 10m)
-  -archive-first    with -archive: request from the web what the archives do not hold
-  and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
-  -address-rate -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
-  -insecure -allow-private -allow-port -sitemaps -noarchive -digest -warc-size -warc-zstd
-  -warc-level -warc-dedup -warc-done -cookies -headers
-  With many hosts, crawls with -fair host -steady are the fastest.
-
--search answers the queries of strategies that search; without it they get no results. INDEX
-is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up
-to date. In a live crawl the URL of a SearXNG server can be given instead.
-
-On several machines, which share the hosts by way of NATS servers (doc/guide/machines.md):
-  crawl -cluster SERVERS -name NAME -run DIR -topic … -seeds … [flags]   on the first machine
-  crawl -cluster SERVERS -name NAME -run DIR [-contact X]                on the others
-  -size is for each partition; flags of fetch, -archive and stages are those of each machine.
-
-If a strategy needs a weight table or a reference page and the topic has none, it is made from
-the pages of generation 1, the seeds. A strategy may expand the table after every generation:
-DIR/generations/G/topic.json is then the topic from generation G+1 on.
-
-Stages are shell commands that read records from stdin and write records to stdout. DIR/stages
-has one command with its flags per line: edit a line to replace or extend a stage, and resume
-with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
-when a run is started or resumed; an empty one restores the default (not for EVOLVE once
-another command has made generations: evolve has not learned from these). The commands can use
-the variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and
-$SPOOR_SEED.
-  PARSE    with -archive, should set "archived":false for links that the archive does not hold;
-           otherwise the crawl requests them in vain, at no cost
-  SCORE    need not set every field: score -keep, which is added to the line, sets relevant.
-           Some strategies, and the default, follow no scores (see evolve -strategies)
-  EVOLVE   writes every page, without text and links, and then the next addresses
-  SEARCH   reads only queries, and writes each with its cost, followed by its results
-If a stage writes fewer or more records than it reads, crawl reports which one, and does not
-commit the generation. It does not notice if a stage changes url, which no stage may do. With
--steady a stage must not buffer its output, and must pass on lines without a url: crawl ends, and
-names the stage, if one with records to pass on neither reads nor writes for 30 seconds.
-
-DIR/log.ndjson has a line for each generation. self-harvest is the share of fetches that
-found a relevant page, as the stage score judges it: first for the whole crawl, then,
-after "now", for the last generation. If stderr is a terminal, crawl shows the progress
-of the current generation. Otherwise, or if NO_COLOR or TERM=dumb is set, it prints one
-line per generation.
-
-touch DIR/.stop ends the crawl after the current generation. Ctrl-C, SIGTERM and SIGHUP,
-sent to crawl or to its process group, do the same, and return the addresses that are not
-fetched yet to the frontier. A second signal, a second or more later, kills the stages. DIR/stop_reason says why a crawl ended: pages, generations,
-frontier_empty, not_due, stop_file, interrupted or no_page. After no_page the same command
-fetches the seeds again.
-
-Exit status: 0 done, 1 failed, or no page could be fetched, 2 misuse, 3 disk full, 130 and 143
-interrupted. `
+//go:embed manual.md
+var manual string
 
 // opening is the command line of crawl.
 type opening struct {
@@ -152,43 +70,43 @@ var scopeFlags = []string{"include", "exclude", "same-host", "same-site", "depth
 func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
-	fs.StringVar(&o.topic, "topic", "", "the topic: a `file` made by topic, or words; required for a new run")
+	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic, or words; required for a new run")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line; a new run needs seeds")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
-	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
+	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL)")
 	fs.StringVar(&o.s.Strategy, "strategy", "forage", "the `name` of the strategy, as listed by evolve -strategies")
-	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like, see parse -h")
-	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "convert bodies of a media type with a command, and parse its output, `TYPE=COMMAND` (repeatable), see parse -h")
-	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
-	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally where the default differs from it, in topic, score and evolve")
-	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
+	fs.BoolVar(&o.s.Main, "main", false, "judge pages by their main content, without navigation and the like; see parse -help=all")
+	fs.Var((*filter.Strings)(&o.s.Convert), "convert", "convert bodies of a media type with a command, `TYPE=COMMAND`; its output is parsed, see parse -help=all; repeatable")
+	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value`; repeatable")
+	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally; the default differs from it in places, in topic, score and evolve")
+	fs.Var(&o.pages, "pages", "stop when the cost reaches `n`; the cost is fetched pages plus queries")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
-	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive or -cluster 20)")
+	fs.Var(&o.size, "size", "`addresses` a generation (default 200, with -archive or -cluster 20)")
 	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
 	fs.Var(&o.seed, "chance", "the same as -seed")
-	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`), in proportion to their priority")
+	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`); in proportion to their priority")
 	fs.Var(&o.perHost, "per-host", "at most `n` addresses of one host per generation")
 	fs.Var(&o.perNiche, "per-niche", "at most `n` addresses of one niche per generation; an address without a niche is in the niche of its host")
 	fs.Var(&o.maxPerHost, "max-per-host", "at most `n` pages of one host in the whole crawl; further ones are excluded")
 	fs.Var(&o.maxPerNiche, "max-per-niche", "at most `n` pages of one niche in the whole crawl")
 	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
-	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps (frontier skipped -h lists the kinds): `on` (default live) or off (default for archives)")
+	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps, `on` (default live) or off (default for archives); frontier skipped -help=all lists the kinds")
 	filter.ScopeFlags(fs, &o.s.Scope, scope.Check)
 	o.defineCluster(fs)
-	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
-	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC), then wait for the next day; without -pages and -patience the crawl never ends")
+	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due; that depends on how often they change; not with archives")
+	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC); then the crawl waits for the next day; without -pages and -patience the crawl never ends")
 	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, but keep these fresh")
-	fs.Var(&o.minFree, "min-free", "wait while the disk of the run has less than this many `bytes` left (Linux and macOS)")
+	fs.Var(&o.minFree, "min-free", "wait while the disk has less than this many `bytes` left; Linux and macOS only, and it is the disk of the run")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
-	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
-	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use: all words of the page, or those of the topic (`page|topic`; default: see score -h)")
-	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
-	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date; a browser that shows it reloads it")
-	fs.Func("archive", "fetch from this archive `file`, directory or pattern (repeatable)", func(v string) error { return o.addArchives(v) })
-	fs.StringVar(&o.s.Capture, "capture", "", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date")
+	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own); several, with commas: the first steers")
+	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use (`page|topic`); all words of the page, or those of the topic; default: see score -help=all")
+	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next; the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
+	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html up to date; report makes it, and a browser that shows it reloads it")
+	fs.Func("archive", "fetch from this archive `file`, directory or pattern; repeatable", func(v string) error { return o.addArchives(v) })
+	fs.StringVar(&o.s.Capture, "capture", "", "with -archive: `which` of several captures to use; newest (default), first, or the nearest to a date")
 	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
 	for _, name := range fetchFlags {
-		fs.Func(name, "see fetch -h", func(v string) (err error) {
+		fs.Func(name, "see fetch -help=all", func(v string) (err error) {
 			switch {
 			case name == "proxy" && strings.Contains(v, "@"):
 				o.proxyLogin = true // an error of this function would quote the password
@@ -201,7 +119,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 		})
 	}
 	for _, name := range fetchSwitches {
-		fs.BoolFunc(name, "see fetch -h", func(v string) error {
+		fs.BoolFunc(name, "see fetch -help=all", func(v string) error {
 			on, err := strconv.ParseBool(v)
 			this := func(f string) bool { return f == "-"+name }
 			o.s.Live, o.off = slices.DeleteFunc(o.s.Live, this), slices.DeleteFunc(o.off, this)
