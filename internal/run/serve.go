@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"spoor/internal/atomicfile"
@@ -36,7 +35,6 @@ type Server struct {
 	Windows       string        // the directory of the generations; "" if summaries are not kept
 	Stop          string        // a file that ends the loop; "" if there is none
 	Exact         bool          // fail if the number of outcomes differs from the number of addresses sent
-	NoMarks       bool          // write no window marks; write a new address for each outcome
 	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
@@ -105,12 +103,9 @@ type server struct {
 	begun         time.Time // start of the window
 	asked         int       // number of addresses in the window
 	visited       int       // number of visited pages in the store, if Keep is set
-	writing       bool      // a window is being written
 	empty         int       // consecutive windows without an outcome
 
 	untried bool // fetch returned the last address without trying it
-
-	out map[string]time.Time // without marks: addresses without an outcome, and when their leases end
 
 	spent       int       // cost of all windows
 	sum         *Summary  // summary of the window
@@ -143,7 +138,7 @@ func (o *Server) Serve(ctx context.Context) (*Served, error) {
 	if v.s, err = frontier.Open(o.Store, o.Options); err != nil {
 		return &v.served, err
 	}
-	if v.window == 0 && !v.NoMarks {
+	if v.window == 0 {
 		if err := v.resumeFromStore(); err != nil {
 			return &v.served, v.closeStore(err)
 		}
@@ -338,11 +333,8 @@ func (v *server) loop(ctx context.Context) error {
 	}
 	go v.read(free, full)
 
+	v.from = v.window - 1
 	next := v.lease
-	if v.from = v.window - 1; v.NoMarks {
-		v.out, next = map[string]time.Time{}, v.topUp
-		v.phase = pausing
-	}
 	if v.Exchange {
 		next = v.leaseGiven
 	}
@@ -370,13 +362,7 @@ func (v *server) loop(ctx context.Context) error {
 				return fmt.Errorf("reading records: %w", p.err)
 			}
 			free <- p
-			if v.NoMarks {
-				if err := next(); err != nil {
-					return err
-				}
-			}
 		case err := <-v.written:
-			v.writing = false
 			if err != nil && v.phase != ending {
 				v.Log.Warn("the addresses are no longer read: a stage has ended", "err", err)
 				v.finish("")
@@ -398,7 +384,7 @@ func (v *server) loop(ctx context.Context) error {
 				if err := next(); err != nil {
 					return err
 				}
-				if v.phase == pausing && len(v.out) == 0 {
+				if v.phase == pausing {
 					continue // no outcome is missing
 				}
 			}
@@ -414,7 +400,7 @@ func (v *server) loop(ctx context.Context) error {
 	}
 }
 
-const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
+const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks; evolve needs -window"
 
 // process adds a record of the input to the store, or handles it if it is a mark.
 func (v *server) process(rec *wire.Record) error {
@@ -427,22 +413,14 @@ func (v *server) process(rec *wire.Record) error {
 		return v.mark(rec.Generation)
 	}
 	v.Tally.Count()
-	if !v.NoMarks && !v.firstMarkSeen && rec.IsOutcome() {
-		return errors.New("a page came back before the mark that precedes it: a stage drops marks, or changes the order of lines\nhint: pass on lines without a url in their order, as fetch, parse, score and evolve -window do; or use -marks=false")
+	if !v.firstMarkSeen && rec.IsOutcome() {
+		return errors.New("a page came back before the mark that precedes it: a stage drops marks, or changes the order of lines\nhint: pass on lines without a url in their order, as fetch, parse, score and evolve -window do")
 	}
 	if rec.IsOutcome() {
 		v.untried = rec.Error == wire.ErrorBudget
 	}
-	switch {
-	case !v.NoMarks:
-		v.sum.Count(rec)
-	case rec.IsOutcome() && !rec.Free():
-		v.spent++
-	case rec.URL == "":
-		v.spent += rec.Cost
-	}
-	delete(v.out, rec.URL)
-	if !v.NoMarks && rec.Generation > v.window {
+	v.sum.Count(rec)
+	if rec.Generation > v.window {
 		if err := v.charge(rec); err != nil {
 			return err
 		}
@@ -594,7 +572,7 @@ func (v *server) lease() error {
 	}
 	v.sum = NewSummary(v.window)
 	var batch bytes.Buffer
-	if !v.NoMarks && !v.firstMarkSeen {
+	if !v.firstMarkSeen {
 		if err := appendMark(&batch, v.from); err != nil {
 			return err
 		}
@@ -602,10 +580,8 @@ func (v *server) lease() error {
 	batch.Write(v.paidQueries)
 	batch.Write(lines)
 	v.asked = bytes.Count(lines, []byte("\n"))
-	if !v.NoMarks {
-		if err := appendMark(&batch, v.window); err != nil {
-			return err
-		}
+	if err := appendMark(&batch, v.window); err != nil {
+		return err
 	}
 	v.paidQueries, v.found, v.queryCost = nil, nil, 0
 	v.phase = awaiting
@@ -653,54 +629,8 @@ func (v *server) leaseAddresses(n, generation int) ([]byte, error) {
 }
 
 func (v *server) send(lines []byte) {
-	v.writing, v.lastActivity = true, time.Now()
+	v.lastActivity = time.Now()
 	v.lines <- lines
-}
-
-// topUp replaces lease in a crawl without marks: it leases a new address for each outcome and each
-// expired lease since the last call.
-func (v *server) topUp() error {
-	now := time.Now()
-	for url, until := range v.out {
-		if now.After(until) {
-			delete(v.out, url)
-		}
-	}
-	n := v.Request.N - len(v.out)
-	if v.Pages > 0 {
-		n = min(n, v.Pages-v.spent-len(v.out))
-	}
-	switch {
-	case v.phase == ending:
-		return nil
-	case v.Pages > 0 && v.spent >= v.Pages:
-		return v.finish(EndPages)
-	case v.stopped():
-		return v.finish(EndStopped)
-	case n <= 0 || v.writing || now.Before(v.due):
-		return nil
-	}
-	lines, err := v.leaseAddresses(n, -1)
-	if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
-		switch {
-		case len(v.out) > 0:
-		case !nothing.Earliest.IsZero():
-			return v.pause(nothing.Earliest)
-		case now.Sub(v.lastActivity) > v.Patience:
-			return v.finish(EndEmpty)
-		}
-		v.due = now.Add(100 * time.Millisecond) // more addresses may come in
-		return nil
-	} else if err != nil {
-		return err
-	}
-	r := wire.NewReader(bytes.NewReader(lines), wire.Address)
-	var rec wire.Record
-	for r.Read(&rec) == nil {
-		v.out[strings.Clone(rec.URL)] = now.Add(v.Request.Lease)
-	}
-	v.send(bytes.Clone(lines)) // the store reuses them
-	return v.compactLog()
 }
 
 func appendMark(b *bytes.Buffer, window int) error {

@@ -45,7 +45,6 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow links in the head of a page to other languages")
 	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
 	window := fs.Int("window", 0, "read windows of `N` addresses instead of one generation; each is ended by a window mark of frontier serve")
-	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes (N of -window)")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G in `DIR`/G; they are scored.ndjson.zst and next.ndjson.zst")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
@@ -64,8 +63,8 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
 		return filter.Usagef("-window cannot be used with -n and -generation: it sets the size, and the window marks give the generation")
-	case *window < 0, *window == 0 && (opt.dir != "" || !opt.marks):
-		return filter.Usagef("-windows and -marks require -window N, which must be positive")
+	case *window < 0, *window == 0 && opt.dir != "":
+		return filter.Usagef("-windows requires -window N, which must be positive")
 	case opt.generation < 0 || opt.n < 1:
 		return filter.Usagef("-generation must not be negative, and -n must be positive")
 	}
@@ -89,7 +88,7 @@ type options struct {
 	agent                  string
 	nofollow, alternates   bool
 	outside                outside
-	windowed, marks        bool
+	windowed               bool
 	dir                    string // of the windows kept
 	partition              partition.Partition
 	stream                 filter.Stream

@@ -69,11 +69,6 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 	if err := l.all(in); err != nil {
 		return err
 	}
-	if !o.marks && l.seen > 0 {
-		if err := l.decide(); err != nil {
-			return err
-		}
-	}
 	if err := l.w.Flush(); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
@@ -142,9 +137,6 @@ func (l *windowLoop) record(rec *wire.Record) error {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	l.tally.Out++
-	if !l.marks && l.seen >= l.n {
-		return l.decide()
-	}
 	return nil
 }
 
@@ -159,7 +151,6 @@ func (l *windowLoop) see(rec *wire.Record) {
 // the last; later state is discarded.
 func (l *windowLoop) mark(rec *wire.Record) error {
 	switch generation := rec.Generation; {
-	case !l.marks:
 	case l.generation == 0:
 		if err := l.begin(generation + 1); err != nil {
 			return err

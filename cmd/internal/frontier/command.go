@@ -42,7 +42,6 @@ type command struct {
 	states    []frontier.State
 	format    string
 	server    run.Server
-	marks     bool
 	compactAt filter.Size
 }
 
@@ -181,7 +180,7 @@ func (c *command) checkRequest() error {
 		return filter.Usagef("-n is missing, or not positive: the number of addresses")
 	case q.Generation < -1:
 		return filter.Usagef("-generation must not be negative")
-	case q.PerHost < 0 || q.PerNiche < 0 || q.MaxPerHost < 0 || q.MaxPerNiche < 0 || q.Horizon < 0 || q.Lease <= 0:
+	case q.PerHost < 0 || q.PerNiche < 0 || q.MaxPerHost < 0 || q.MaxPerNiche < 0 || q.Horizon < 0 || c.name == "next" && q.Lease <= 0:
 		return filter.Usagef("limits of hosts and niches and -horizon must not be negative, and -lease must be positive")
 	}
 	return nil

@@ -15,9 +15,7 @@ func (c *command) serveFlags() {
 	c.inputFlags()
 	c.compactAt = 64 << 20
 	fs, v := c.flags, &c.server
-	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back (-marks=false: write no marks); without marks there is a new address for each outcome")
 	fs.BoolVar(&v.Exchange, "exchange", false, "serve one partition of a crawl on several machines; take the size of the next window (n) and the end of the crawl from the returning mark; -n, -pages, -generations, -patience and -timeout have no effect")
-	fs.DurationVar(&c.request.Lease, "lease", 10*time.Minute, "with -marks=false: `time` after which an address without an outcome is leased again")
 	fs.IntVar(&v.Pages, "pages", 0, "end after `n` pages; they include the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
 	fs.IntVar(&v.MaxWindows, "generations", 0, "end after `n` windows; 0 is no limit")
 	fs.DurationVar(&v.Patience, "patience", 10*time.Minute, "maximum `time` to wait for an address to become due")
@@ -38,10 +36,6 @@ func (c *command) serve() (err error) {
 		return err
 	case v.Pages < 0 || v.MaxWindows < 0 || v.Patience < 0 || v.Timeout <= 0:
 		return filter.Usagef("-pages, -generations and -patience must not be negative, and -timeout must be positive")
-	case !c.marks && v.Exchange:
-		return filter.Usagef("-exchange cannot be used with -marks=false: the partitions exchange addresses at the ends of windows")
-	case !c.marks && (v.Windows != "" || v.MaxWindows > 0):
-		return filter.Usagef("-windows and -generations cannot be used with -marks=false, which has no windows")
 	}
 	ctx, stop := filter.NotifyContext("interrupted: what was read until now is in the store\nhint: run the same command again to continue")
 	defer stop()
@@ -54,7 +48,7 @@ func (c *command) serve() (err error) {
 	v.Store, v.Request = c.store, c.request
 	v.Options.ExcludeTraps = c.traps
 	v.In, v.Out, v.Limit, v.Strict = c.stdin, c.stdout, int(c.limit), c.strict
-	v.NoMarks, v.CompactAt, v.Log, v.Tally = !c.marks, int64(c.compactAt), c.logger, tally
+	v.CompactAt, v.Log, v.Tally = int64(c.compactAt), c.logger, tally
 	if c.summary != "" {
 		f, err := os.OpenFile(c.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 		if err != nil {

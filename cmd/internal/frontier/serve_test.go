@@ -329,42 +329,6 @@ func TestServeGoesOnBehindTheWindowThatIsDone(t *testing.T) {
 	}
 }
 
-// Without marks as much goes out as comes back, in any order, and what is lost is
-// handed out again.
-func TestServeWithoutMarks(t *testing.T) {
-	var seeds []string
-	for i := range 6 {
-		seeds = append(seeds, fmt.Sprintf("http://h%d.test/", i))
-	}
-	l := serveLoop(t, filepath.Join(t.TempDir(), "store"), seeds, "-n", "2", "-marks=false", "-lease", "2s", "-patience", "9s", "-pages", "7")
-	next := func() (a line) {
-		if !l.lines.Scan() {
-			t.Fatal("no more addresses")
-		}
-		if err := json.Unmarshal(l.lines.Bytes(), &a); err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
-	lost, first := next(), next()
-	for a := first; a.URL != lost.URL; a = next() {
-		l.send(outcome(a))
-	}
-	l.send(`{"v":1,"url":"http://late.test/"}`, outcome(lost))
-	if a := next(); a.URL != "http://late.test/" {
-		t.Errorf("%v after the last seed", a)
-	} else {
-		l.send(outcome(a))
-	}
-	if l.lines.Scan() {
-		t.Errorf("%s after the last page", l.lines.Bytes())
-	}
-	l.end(0)
-	if !strings.Contains(l.stderr.String(), "end=pages") {
-		t.Error(l.stderr.String())
-	}
-}
-
 func TestServeSaysWhatHoldsUpTheLoop(t *testing.T) {
 	begin := func(flags ...string) (*loop, []line) {
 		l := serveLoop(t, filepath.Join(t.TempDir(), "store"), []string{"http://a.test/", "http://b.test/"}, append(flags, "-n", "2")...)
@@ -412,58 +376,25 @@ func TestServeSaysWhatHoldsUpTheLoop(t *testing.T) {
 	said(l, "end=frontier_empty")
 }
 
-// While nothing is out no stage holds up the loop, however long that lasts.
-func TestServeWithoutMarksIsPatient(t *testing.T) {
-	seed := []string{"http://a.test/"}
-	l := serveLoop(t, filepath.Join(t.TempDir(), "store"), seed, "-n", "2", "-marks=false", "-patience", "600ms", "-timeout", "300ms")
-	l.lines.Scan()
-	l.send(`{"v":1,"url":"http://a.test/","status_code":200}`)
-	if l.lines.Scan() {
-		t.Errorf("handed out %s", l.lines.Bytes())
-	}
-	l.end(0)
-	if !strings.Contains(l.stderr.String(), "end=frontier_empty") {
-		t.Error(l.stderr.String())
-	}
-
-	l = serveLoop(t, filepath.Join(t.TempDir(), "store"), seed, "-n", "2", "-marks=false", "-timeout", "500ms", "-pages", "3")
-	l.lines.Scan()
-	l.send(fmt.Sprintf(`{"v":1,"url":"http://a.test/","error":"budget","not_before":%q}`, time.Now().Add(2*time.Second).UTC().Format(time.RFC3339)))
-	if !l.lines.Scan() {
-		t.Error("nothing after the wait")
-	}
-	l.send(`{"v":1,"url":"http://a.test/","status_code":200}`, `{"v":1,"query":"words","cost":2}`)
-	l.end(0)
-	if !strings.Contains(l.stderr.String(), "end=pages") { // what queries cost counts
-		t.Error(l.stderr.String())
-	}
-}
-
 // What fetch hands back because it does not wait so long is not looked ahead for again.
 func TestServeDoesNotLookAheadInVain(t *testing.T) {
 	due := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
 	back := fmt.Sprintf(`{"v":1,"url":"http://a.test/","error":"budget","not_before":%q}`, due)
-	for _, marks := range []bool{true, false} {
-		store := filepath.Join(t.TempDir(), "store")
-		add(t, store, strings.NewReader("http://a.test/\n"+back+"\n"))
-		l := serveLoop(t, store, nil, "-n", "2", "-horizon", "1h", fmt.Sprintf("-marks=%t", marks))
-		if marks {
-			l.window(0)
-		}
-		l.lines.Scan()
-		if !strings.Contains(l.lines.Text(), due) {
-			t.Errorf("%s before %s", l.lines.Text(), due)
-		}
-		l.send(mark(0), back, mark(1))
-		for l.lines.Scan() && strings.Contains(l.lines.Text(), `"mark"`) {
-		}
-		if now := time.Now().UTC().Format(time.RFC3339); now < due || strings.Contains(l.lines.Text(), due) {
-			t.Errorf("at %s, before %s: %s", now, due, l.lines.Text())
-		}
-		l.end(1)
-		due = time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
-		back = fmt.Sprintf(`{"v":1,"url":"http://a.test/","error":"budget","not_before":%q}`, due)
+	store := filepath.Join(t.TempDir(), "store")
+	add(t, store, strings.NewReader("http://a.test/\n"+back+"\n"))
+	l := serveLoop(t, store, nil, "-n", "2", "-horizon", "1h")
+	l.window(0)
+	l.lines.Scan()
+	if !strings.Contains(l.lines.Text(), due) {
+		t.Errorf("%s before %s", l.lines.Text(), due)
 	}
+	l.send(mark(0), back, mark(1))
+	for l.lines.Scan() && strings.Contains(l.lines.Text(), `"mark"`) {
+	}
+	if now := time.Now().UTC().Format(time.RFC3339); now < due || strings.Contains(l.lines.Text(), due) {
+		t.Errorf("at %s, before %s: %s", now, due, l.lines.Text())
+	}
+	l.end(1)
 }
 
 // A Ctrl-C that scripts/crawl passes on as SIGTERM is one signal: the window is taken in.
