@@ -55,10 +55,6 @@ type WriterOptions struct {
 	// file whose end is truncated, or a file whose content does not match its name.
 	Cut func(path string)
 
-	// Chunked, if not nil, is called if a version that computed payload digests with the chunks
-	// wrote files with this prefix: pages that came in chunks are stored once more.
-	Chunked func()
-
 	// Rotated, if not nil, is called after a full file was closed. It must not block.
 	Rotated func()
 
@@ -147,9 +143,6 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	}
 	if w.ledger, err = openLedger(o.Prefix + ledgerSuffix); err != nil {
 		return nil, fmt.Errorf("opening the list of captures: %w", err)
-	}
-	if w.ledger.chunked && o.Chunked != nil {
-		o.Chunked()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -345,9 +345,6 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 	w.Cut = func(path string) {
 		c.Warn("a WARC file has lost its end, or is not a WARC file; leaving it as it is and starting another", "archive", path, "hint", "warc verify shows the damage, and warc repair -w repairs the file")
 	}
-	w.Chunked = func() {
-		c.Warn("an earlier version wrote the WARC files with this prefix, with digests of payloads that include chunks; pages that came in chunks are stored once more, and count as changed once in a repeated crawl", "prefix", w.Prefix)
-	}
 	if len(c.Dedup) > 0 {
 		earlier, err := c.openArchives(c.Dedup)
 		if err != nil {
