@@ -388,8 +388,6 @@ func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
 	switch {
-	case string(b[:8]) == segmentMagic && u32(8) == 1:
-		return 0, at, errors.New("has version 1 of the format, which this program does not read\nhint: export with the program that wrote the store, and import here")
 	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:segmentHeader-4], castagnoli) != u32(segmentHeader-4):
 		return 0, at, errors.New("is not a segment of a frontier, or more than one byte of its header is damaged, so that its place in the log is not known\nhint: restore it from a copy")
 	case u32(8) != segmentVersion:
