@@ -103,28 +103,6 @@ func TestOtherLinksInARunDirectoryAreIgnored(t *testing.T) {
 	}
 }
 
-// An empty file of pages is listed, so that reading it fails, unless nothing was fetched.
-func TestListSkipsEmptyFilesOnlyOfEmptyGenerations(t *testing.T) {
-	d := Dir(t.TempDir())
-	for g, stats := range []string{1: `{"outcomes":0}`, 2: `{"outcomes":20}`, 3: `{`, 4: `{}`} {
-		if g == 0 {
-			continue
-		}
-		if err := os.MkdirAll(d.File(g, ""), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		for name, content := range map[string]string{Scored: "", Stats: stats} {
-			if err := os.WriteFile(d.File(g, name), []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	list, err := d.List()
-	if err != nil || len(list) != 3 || list[0].Number != 2 {
-		t.Errorf("got %+v, %v", list, err)
-	}
-}
-
 // Addresses may have passwords.
 func TestACopyIsAsSecretAsTheFile(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o400, 0o640, 0o604} {
