@@ -321,17 +321,6 @@ var errIndexDamaged = errors.New("the index is damaged, and is built again from 
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A checksumWriter computes the CRC-32C of what is written to w.
-type checksumWriter struct {
-	w   io.Writer
-	sum uint32
-}
-
-func (c *checksumWriter) Write(b []byte) (int, error) {
-	c.sum = crc32.Update(c.sum, castagnoli, b)
-	return c.w.Write(b)
-}
-
 // isWhole reports whether the lines of the index begin as lines do, are sorted and have the number and
 // checksum in the first line. It returns false if the file is truncated meanwhile.
 func (x *Index) isWhole() (ok bool) {
@@ -486,12 +475,12 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if _, err := w.Write(metaLine(Meta{})); err != nil {
 		return nil, &placeError{err}
 	}
-	lines := checksumWriter{w: w}
-	meta, err := writeIndex(&lines, archive, filepath.Dir(path), info, report)
+	sum := crc32.New(castagnoli)
+	meta, err := writeIndex(io.MultiWriter(w, sum), archive, filepath.Dir(path), info, report)
 	if err != nil {
 		return nil, err
 	}
-	meta.CRC32C = lines.sum
+	meta.CRC32C = sum.Sum32()
 	if err := w.Flush(); err != nil {
 		return nil, &placeError{err}
 	}
@@ -1001,9 +990,3 @@ func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 // memory ends in a zero byte instead of a newline. If the file was truncated before the last page,
 // reading causes a fault (see recoverFault).
 func (x *Index) isTruncated() bool { return len(x.data) > 0 && x.data[len(x.data)-1] != '\n' }
-
-// Digest returns the labelled digest of a payload: "sha1:" and base32.
-func Digest(payload []byte) string {
-	sum := sha1.Sum(payload)
-	return label(sum[:])
-}

@@ -168,7 +168,7 @@ func (w *Writer) newIDs(e *encoder) error {
 
 // Write writes an exchange: a response, or a revisit if the payload is known, with its request
 // and metadata. When Write returns nil, everything has been written to the operating system and
-// survives a crash of the process; [Writer.Sync] makes it survive a crash of the machine.
+// survives a crash of the process. A file survives a crash of the machine when it was closed.
 //
 // If Write fails, for example on a full disk (syscall.ENOSPC), the file does not change.
 func (w *Writer) Write(x *Exchange) (Location, error) {
@@ -252,16 +252,6 @@ func (w *Writer) append(members []byte) error {
 	}
 	w.size += int64(len(members))
 	return nil
-}
-
-// Sync makes everything that was written survive a crash of the machine.
-func (w *Writer) Sync() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file == nil {
-		return nil
-	}
-	return w.file.Sync()
 }
 
 // Close closes the file. Later writes fail.
