@@ -406,7 +406,6 @@ func (m Meta) of(archive os.FileInfo) bool {
 	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
 }
 
-// newIndex returns an index with the given data.
 func newIndex(data []byte, release func() error) (*Index, error) {
 	line, _, ok := bytes.Cut(data, []byte("\n"))
 	text, found := bytes.CutPrefix(line, []byte("!meta "))
@@ -590,7 +589,6 @@ type entry struct {
 	Capture
 }
 
-// isFor reports whether r is the request of e.
 func (r *request) isFor(e *entry) bool {
 	return r.id != "" && slices.Contains(e.concurrent, r.id) || e.id != "" && slices.Contains(r.concurrent, e.id)
 }
@@ -775,7 +773,6 @@ func (c *Capture) Time() time.Time {
 	return t
 }
 
-// appendLine appends the capture as a line of an index.
 func (c *Capture) appendLine(b []byte) []byte {
 	b = append(b, weburl.SURT(c.URL)...)
 	b = append(b, ' ')
@@ -838,7 +835,6 @@ func (c *Capture) indexed() Capture {
 	return d
 }
 
-// parseLine parses a line of an index.
 func parseLine(line []byte) (Capture, error) {
 	_, rest, ok := bytes.Cut(line, []byte(" "))
 	timestamp, text, found := bytes.Cut(rest, []byte(" "))

@@ -52,7 +52,6 @@ type ledger struct {
 	old, new [bucketSize]byte
 }
 
-// openLedger opens or creates the ledger at path.
 func openLedger(path string) (*ledger, error) {
 	f, err := openFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
