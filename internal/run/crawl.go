@@ -564,7 +564,6 @@ func (c *Crawl) begin() error {
 	return nil
 }
 
-// outFile returns the name of the file that the step writes.
 func (c *Crawl) outFile() string { return c.Dir.File(c.now.generation, c.now.out) }
 
 // finishStep accepts the output of the step that was run, if all its stages succeeded.
@@ -730,7 +729,6 @@ func (c *Crawl) add(name string, sum *Summary) error {
 	}, malformed)
 }
 
-// openStore opens the frontier, if it is not open.
 func (c *Crawl) openStore() error {
 	if c.store == nil {
 		scope, err := c.Dir.loadScope(c.Settings)
@@ -840,7 +838,6 @@ func (c *Crawl) warnGuessedThreshold() {
 // has no threshold.
 const GuessedThreshold = "scores of another program were compared with a threshold of 0.5"
 
-// end ends the crawl.
 func (c *Crawl) end(reason string) error {
 	if c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
 		return c.noPage()

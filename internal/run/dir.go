@@ -113,7 +113,6 @@ func File(generations string, generation int, name string) string {
 
 func generationName(generation int) string { return fmt.Sprintf("%04d", generation) }
 
-// exists reports whether a file exists.
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil

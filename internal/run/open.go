@@ -437,7 +437,6 @@ func (d Dir) checkVacant() error {
 	return nil
 }
 
-// runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
