@@ -39,7 +39,6 @@ func (q *queue) push(ctx context.Context, rec *wire.Record) {
 	q.items = slices.Insert(q.items, i, last)
 }
 
-// pop removes the first item.
 func (q *queue) pop() item {
 	first := q.items[0]
 	q.items[0] = item{} // otherwise the queue would retain the record and its body

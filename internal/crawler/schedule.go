@@ -35,7 +35,6 @@ type schedule struct {
 	window  sync.WaitGroup // records of the current window that have not been sent to done
 }
 
-// A result is a record that can be written.
 type result struct {
 	rec     *wire.Record
 	release func() // called when it has been written
@@ -86,7 +85,6 @@ func (c *Crawler) schedule(ctx context.Context, in *wire.Reader, out *wire.Write
 	return s.stats, err
 }
 
-// write writes a record and counts it.
 func (s *schedule) write(w *wire.Writer, r result) error {
 	// JSON may need six bytes for each byte of the body.
 	if err := w.WriteOrFail(r.rec, "the record is longer than a line may be"); err != nil {
@@ -189,7 +187,6 @@ func readsOn(ctx context.Context) bool {
 	return proxy || cause == errDeadline
 }
 
-// A line is the record of an input line, or the error of reading it.
 type line struct {
 	rec *wire.Record
 	err error

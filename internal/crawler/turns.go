@@ -29,7 +29,6 @@ type laterError struct{ at time.Time }
 
 func (e *laterError) Error() string { return fmt.Sprintf("it is the turn of others until %v", e.at) }
 
-// wait waits for the turn.
 func (e *laterError) wait(ctx context.Context) error {
 	timer := time.NewTimer(time.Until(e.at))
 	defer timer.Stop()
