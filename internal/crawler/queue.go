@@ -59,17 +59,6 @@ func (i item) wait() (time.Duration, error) {
 	return left, nil
 }
 
-// sleep waits for d or a second, whichever is shorter: an address that is due earlier may
-// be added in the meantime.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(min(d, time.Second))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 // renew removes earlier outcomes from rec. It also removes not_before if that belongs to an
 // earlier outcome.
 func renew(rec *wire.Record) {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/pace"
 	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -299,7 +300,7 @@ func (s *schedule) serve(host string, q *queue) {
 		if wait > 0 {
 			ctx := q.items[0].ctx
 			s.mu.Unlock()
-			sleep(ctx, wait)
+			pace.Sleep(ctx, min(wait, time.Second)) // an address that is due earlier may be added in the meantime
 			continue
 		}
 		next := q.pop()
