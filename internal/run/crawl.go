@@ -678,7 +678,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 			return err
 		}
 	}
-	if err := c.Dir.appendLog(line); err != nil {
+	if err := c.Dir.appendTo(LogFile, line); err != nil {
 		return err
 	}
 	first := c.Totals.Fetched <= c.Totals.Failed
@@ -698,12 +698,12 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	return nil
 }
 
-func (d Dir) appendLog(line []byte) error {
-	f, err := atomicfile.OpenFile(d.Path(LogFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+func (d Dir) appendTo(name string, lines []byte) error {
+	f, err := atomicfile.OpenFile(d.Path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(line)
+	_, err = f.Write(lines)
 	return errors.Join(err, f.Close())
 }
 

@@ -45,8 +45,8 @@ func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
 // The commands run next, keep, stage and serve may be called without run open.
 func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 	for name, write := range map[string]func(d Dir) error{
-		LogFile:               func(d Dir) error { return d.appendLog([]byte("{}\n")) },
-		StagesLog:             func(d Dir) error { return d.log([]byte("words\n")) },
+		LogFile:               func(d Dir) error { return d.appendTo(LogFile, []byte("{}\n")) },
+		StagesLog:             func(d Dir) error { return d.appendTo(StagesLog, []byte("words\n")) },
 		nowFile + partSuffix:  func(d Dir) error { return d.replace(nowFile, "step=evolve\n") },
 		stepFile + partSuffix: func(d Dir) error { return new(now).save(d) },
 		endedFile:             func(d Dir) error { return d.NoteEnd("keep", 0, "1 1") },
