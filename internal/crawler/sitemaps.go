@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -341,21 +340,6 @@ const maxSitemapOrigins = 50_000
 type sitemapState struct {
 	Version int                  `json:"spoor-sitemaps"`
 	Fetched map[string]time.Time `json:"asked"` // by origin
-}
-
-// loadState loads the times at which earlier runs have fetched the sitemaps of origins.
-func (s *sitemaps) loadState(dir string, warn func(string, ...any), now time.Time) {
-	if dir != "" {
-		loadFile(filepath.Join(dir, sitemapsFile), warn, func(r io.Reader) error { return s.load(r, now) })
-	}
-}
-
-// saveState stores these times for loadState.
-func (s *sitemaps) saveState(dir string, now time.Time) error {
-	if dir == "" {
-		return nil
-	}
-	return saveFile(filepath.Join(dir, sitemapsFile), func(w io.Writer) error { return s.save(w, now) })
 }
 
 // load reads the output of save. After an error it has loaded nothing.
