@@ -72,7 +72,7 @@ func (r *Response) Charset() string {
 	return charset
 }
 
-// Digest returns the labelled digest of the payload: "sha1:" and base32.
+// Digest returns the labelled digest of the payload, as [Digest] does.
 func (r *Response) Digest() string {
 	sum := newPayloadSum(sha1.New(), r.Header)
 	sum.Write(r.Raw)

@@ -986,3 +986,9 @@ func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 // memory ends in a zero byte instead of a newline. If the file was truncated before the last page,
 // reading causes a fault (see recoverFault).
 func (x *Index) isTruncated() bool { return len(x.data) > 0 && x.data[len(x.data)-1] != '\n' }
+
+// Digest returns the labelled digest of a payload: "sha1:" and base32.
+func Digest(payload []byte) string {
+	sum := sha1.Sum(payload)
+	return label(sum[:])
+}

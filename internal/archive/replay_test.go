@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"os"
@@ -616,10 +615,4 @@ func TestTruncatedReason(t *testing.T) {
 			t.Errorf("%q: %+v, %v", header, page, err)
 		}
 	}
-}
-
-// Digest returns the labelled digest of a payload.
-func Digest(payload []byte) string {
-	sum := sha1.Sum(payload)
-	return label(sum[:])
 }
