@@ -129,7 +129,6 @@ func (c *packageCheck) text(name string) ([]byte, bool) {
 	return nil, false
 }
 
-// open opens a file of the package.
 func (c *packageCheck) open(name string) (io.ReadCloser, error) {
 	e := c.entries[name]
 	if e == nil {

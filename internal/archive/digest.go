@@ -61,7 +61,6 @@ func parseClaim(field, text string) (*claim, error) {
 	return c, nil
 }
 
-// is reports whether the sum of h is the claimed digest.
 func (c *claim) is(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), c.sum) }
 
 // Digest fields.

@@ -321,17 +321,6 @@ var errIndexDamaged = errors.New("the index is damaged, and is built again from 
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A checksumWriter computes the CRC-32C of what is written to w.
-type checksumWriter struct {
-	w   io.Writer
-	sum uint32
-}
-
-func (c *checksumWriter) Write(b []byte) (int, error) {
-	c.sum = crc32.Update(c.sum, castagnoli, b)
-	return c.w.Write(b)
-}
-
 // isWhole reports whether the lines of the index begin as lines do, are sorted and have the number and
 // checksum in the first line. It returns false if the file is truncated meanwhile.
 func (x *Index) isWhole() (ok bool) {
@@ -417,7 +406,6 @@ func (m Meta) of(archive os.FileInfo) bool {
 	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
 }
 
-// newIndex returns an index with the given data.
 func newIndex(data []byte, release func() error) (*Index, error) {
 	line, _, ok := bytes.Cut(data, []byte("\n"))
 	text, found := bytes.CutPrefix(line, []byte("!meta "))
@@ -486,12 +474,12 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if _, err := w.Write(metaLine(Meta{})); err != nil {
 		return nil, &placeError{err}
 	}
-	lines := checksumWriter{w: w}
-	meta, err := writeIndex(&lines, archive, filepath.Dir(path), info, report)
+	sum := crc32.New(castagnoli)
+	meta, err := writeIndex(io.MultiWriter(w, sum), archive, filepath.Dir(path), info, report)
 	if err != nil {
 		return nil, err
 	}
-	meta.CRC32C = lines.sum
+	meta.CRC32C = sum.Sum32()
 	if err := w.Flush(); err != nil {
 		return nil, &placeError{err}
 	}
@@ -601,7 +589,6 @@ type entry struct {
 	Capture
 }
 
-// isFor reports whether r is the request of e.
 func (r *request) isFor(e *entry) bool {
 	return r.id != "" && slices.Contains(e.concurrent, r.id) || e.id != "" && slices.Contains(r.concurrent, e.id)
 }
@@ -786,7 +773,6 @@ func (c *Capture) Time() time.Time {
 	return t
 }
 
-// appendLine appends the capture as a line of an index.
 func (c *Capture) appendLine(b []byte) []byte {
 	b = append(b, weburl.SURT(c.URL)...)
 	b = append(b, ' ')
@@ -849,7 +835,6 @@ func (c *Capture) indexed() Capture {
 	return d
 }
 
-// parseLine parses a line of an index.
 func parseLine(line []byte) (Capture, error) {
 	_, rest, ok := bytes.Cut(line, []byte(" "))
 	timestamp, text, found := bytes.Cut(rest, []byte(" "))

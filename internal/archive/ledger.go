@@ -42,19 +42,16 @@ func nameSum(name string) uint32 { return crc32.ChecksumIEEE([]byte(name)) }
 // Entries may be lost or out of date: each entry has a checksum, and readers check the record that
 // it refers to. Therefore the file is never synced, and several processes may write to it.
 //
-//	header  "spoor captures 1", logarithm of the number of buckets, 1 if the digests are of bodies without chunks
+//	header  "spoor captures 1", logarithm of the number of buckets, 1
 //	entry   key, file, offset, CRC-32 of these
 type ledger struct {
 	f    *os.File
 	mu   sync.Mutex
 	bits int // there are 2^bits buckets
 
-	chunked bool // the file was written by a version that computed digests of payloads with their chunks
-
 	old, new [bucketSize]byte
 }
 
-// openLedger opens or creates the ledger at path.
 func openLedger(path string) (*ledger, error) {
 	f, err := openFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -72,9 +69,6 @@ func openLedger(path string) (*ledger, error) {
 	default:
 		err = nil
 		l.bits = min(max(int(head[len(ledgerMagic)]), minLedger), maxLedger)
-		if l.chunked = head[len(ledgerMagic)+1] == 0; l.chunked {
-			err = l.writeHead()
-		}
 	}
 	if err != nil {
 		f.Close()

@@ -81,34 +81,6 @@ func TestLedgerNewest(t *testing.T) {
 	}
 }
 
-// TestDigestsWithChunksAreReportedOnce checks what a writer says of files of a version that
-// computed digests of payloads with their chunks.
-func TestDigestsWithChunksAreReportedOnce(t *testing.T) {
-	reported := 0
-	o := testOptions(t.TempDir())
-	o.Chunked = func() { reported++ }
-	for i, want := range []int{0, 1, 1} {
-		w := newWriter(t, o)
-		write(t, w, exchange("http://example.com/", 3000))
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if reported != want {
-			t.Errorf("writer %d: reported %d times, want %d", i, reported, want)
-		}
-		if i == 0 { // as the earlier version wrote it
-			f, err := os.OpenFile(o.Prefix+ledgerSuffix, os.O_WRONLY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.WriteAt([]byte{0}, int64(len(ledgerMagic)+1)); err != nil {
-				t.Fatal(err)
-			}
-			f.Close()
-		}
-	}
-}
-
 func TestLedgerGrow(t *testing.T) {
 	l := testLedger(t)
 	number := 0

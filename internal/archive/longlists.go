@@ -55,7 +55,6 @@ func (l *longLists) get(key listKey, find func() []Capture) []Capture {
 	return list
 }
 
-// isConfirmed reports whether the captures of a list were confirmed.
 func (l *longLists) isConfirmed(key listKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

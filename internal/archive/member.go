@@ -465,7 +465,6 @@ func (f *frame) advance() error {
 	return nil
 }
 
-// drain reads to the end of the frame.
 func (f *frame) drain() error {
 	_, err := io.Copy(io.Discard, f)
 	return err

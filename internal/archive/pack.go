@@ -126,7 +126,6 @@ func (p *Packer) Read() int64 { return p.read }
 // Pages returns the number of listed pages.
 func (p *Packer) Pages() int64 { return int64(len(p.listed)) }
 
-// A countingWriter counts the bytes written through it.
 type countingWriter struct {
 	w io.Writer
 	n int64
@@ -449,7 +448,6 @@ func (p *Packer) Page(page PackedPage) error {
 // A pageKey is a hash of the ID of a page.
 type pageKey [16]byte
 
-// A listedPage is the line of a page in the list.
 type listedPage struct {
 	at, length int64 // position in the spool, which also contains replaced lines
 	score      float64
@@ -481,7 +479,6 @@ func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
 	return &entryWriter{path, sum, countingWriter{w: io.MultiWriter(w, sum)}}, err
 }
 
-// An entryWriter writes a file of the package.
 type entryWriter struct {
 	path string
 	sum  hash.Hash
@@ -529,7 +526,6 @@ func (p *Packer) Abort() {
 	p.pages.Close()
 }
 
-// writeIndex writes the index of all archives.
 func (p *Packer) writeIndex() error {
 	if p.captures <= maxPlainIndex {
 		e, err := p.create("indexes/index.cdxj", ziparchive.Deflate)
@@ -588,7 +584,6 @@ func (b *blocks) Write(line []byte) (int, error) {
 	return len(line), b.flush()
 }
 
-// flush writes the block.
 func (b *blocks) flush() error {
 	if b.lines == 0 {
 		return nil
@@ -616,7 +611,6 @@ func (b *blocks) flush() error {
 	return err
 }
 
-// writePages writes the list of pages.
 func (p *Packer) writePages() error {
 	e, err := p.create("pages/pages.jsonl", ziparchive.Deflate)
 	if err != nil {

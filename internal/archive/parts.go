@@ -35,7 +35,6 @@ func hostPart(host string) string {
 	return cmp.Or(strings.Trim(host, "."), "localhost")
 }
 
-// A part is a file of a writer.
 type part struct {
 	name   string // name without directory and openSuffix
 	serial int
@@ -285,7 +284,6 @@ func (w *Writer) begin() error {
 	return err
 }
 
-// infoBlock returns the block of the warcinfo record.
 func (w *Writer) infoBlock() (b []byte) {
 	for _, f := range w.options.Info {
 		b = appendField(b, f.Name, f.Value)

@@ -308,7 +308,6 @@ func (r *repairer) skippable(begin, end int64) error {
 	return r.copy(r.out, r.src, begin, end)
 }
 
-// copy copies bytes of src.
 func (r *repairer) copy(w io.Writer, src io.ReaderAt, begin, end int64) error {
 	n, err := io.CopyBuffer(onlyWriter{w}, reading{r.ctx, io.NewSectionReader(src, begin, end-begin)}, r.buf)
 	if err == nil && n < end-begin {

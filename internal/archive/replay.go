@@ -64,7 +64,6 @@ type Replay struct {
 	long     longLists
 }
 
-// archived is an archive of a Replay.
 type archived struct {
 	path    string
 	inner   string // the only file in a WACZ to use; empty: all files
@@ -418,7 +417,6 @@ func (r *Replay) confirm(c Capture) error {
 	return a.compare(c, e.Capture)
 }
 
-// take takes a scratch from the pool.
 func (r *Replay) take() *scratch {
 	s, _ := r.scratch.Get().(*scratch)
 	if s == nil {
@@ -614,7 +612,6 @@ func newPage(rec *Record, url, filename string) *Page {
 	}
 }
 
-// response returns the response in a record.
 func (s *scratch) response(rec *Record) (*Response, error) {
 	block, cut, err := s.block(rec)
 	if err != nil {
@@ -759,7 +756,6 @@ func (s *scratch) volume(path string, filter *Filter, yield func(*Page, error) b
 	}
 }
 
-// pages yields the pages of a volume.
 func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool) bool {
 	s.reader.m.dict, s.reader.m.zs = nil, nil
 	if err := s.reader.Reset(v.Data); err != nil {

@@ -101,7 +101,6 @@ func (s *sorter) dump(w io.Writer) error {
 	return nil
 }
 
-// write writes all lines in order.
 func (s *sorter) write(w io.Writer) error {
 	if len(s.files) == 0 {
 		return s.dump(w)

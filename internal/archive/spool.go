@@ -56,7 +56,6 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 // section returns a reader of the n bytes from off on.
 func (s *spool) section(off, n int64) *io.SectionReader { return io.NewSectionReader(s, off, n) }
 
-// reset empties the spool.
 func (s *spool) reset() { s.mem, s.size, s.spilled = s.mem[:0], 0, false }
 
 // Close removes the file.

@@ -347,7 +347,6 @@ func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, 
 	find(KindStatus, isSwitch, "the response begins with %.40q, whose status is not 200 to 999", line)
 }
 
-// countDigests counts the correct digests of a record.
 func (f *verifiedFile) countDigests() {
 	claims := f.check.claims()
 	f.Digests += int64(claims - len(f.check.wrong()))
@@ -431,7 +430,6 @@ func (r *Record) checkEnd() error {
 	return nil
 }
 
-// A recordFault is a fault of a single record.
 type recordFault struct {
 	kind    string
 	field   string // the faulty field
@@ -465,7 +463,6 @@ func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults 
 
 const recordID = "WARC-Record-ID"
 
-// checkFields returns the faults of the header of a record.
 func checkFields(rec *Record, fault func(field string, warning bool, format string, args ...any)) {
 	h := rec.Header
 	switch rec.Version {

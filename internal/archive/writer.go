@@ -55,10 +55,6 @@ type WriterOptions struct {
 	// file whose end is truncated, or a file whose content does not match its name.
 	Cut func(path string)
 
-	// Chunked, if not nil, is called if a version that computed payload digests with the chunks
-	// wrote files with this prefix: pages that came in chunks are stored once more.
-	Chunked func()
-
 	// Rotated, if not nil, is called after a full file was closed. It must not block.
 	Rotated func()
 
@@ -148,9 +144,6 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	if w.ledger, err = openLedger(o.Prefix + ledgerSuffix); err != nil {
 		return nil, fmt.Errorf("opening the list of captures: %w", err)
 	}
-	if w.ledger.chunked && o.Chunked != nil {
-		o.Chunked()
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.resume(); err != nil {
@@ -175,7 +168,7 @@ func (w *Writer) newIDs(e *encoder) error {
 
 // Write writes an exchange: a response, or a revisit if the payload is known, with its request
 // and metadata. When Write returns nil, everything has been written to the operating system and
-// survives a crash of the process; [Writer.Sync] makes it survive a crash of the machine.
+// survives a crash of the process. A file survives a crash of the machine when it was closed.
 //
 // If Write fails, for example on a full disk (syscall.ENOSPC), the file does not change.
 func (w *Writer) Write(x *Exchange) (Location, error) {
@@ -259,16 +252,6 @@ func (w *Writer) append(members []byte) error {
 	}
 	w.size += int64(len(members))
 	return nil
-}
-
-// Sync makes everything that was written survive a crash of the machine.
-func (w *Writer) Sync() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.file == nil {
-		return nil
-	}
-	return w.file.Sync()
 }
 
 // Close closes the file. Later writes fail.

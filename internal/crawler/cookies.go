@@ -110,7 +110,6 @@ func (c *chain) check(hops []archive.Hop, url, cookies string) error {
 	return nil
 }
 
-// send sets the cookies of a request to url.
 func (c *chain) send(url, cookies string, header http.Header) {
 	if cookies != "" {
 		header.Set("Cookie", cookies)

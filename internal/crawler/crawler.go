@@ -21,6 +21,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -305,7 +306,9 @@ func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
 	}
 	if o.Sitemaps {
 		c.sitemaps = c.fetcher.newSitemaps()
-		c.sitemaps.loadState(o.State, o.Warn, time.Now())
+		if o.State != "" {
+			loadFile(filepath.Join(o.State, sitemapsFile), o.Warn, func(r io.Reader) error { return c.sitemaps.load(r, time.Now()) })
+		}
 	}
 	return c, nil
 }
@@ -344,9 +347,6 @@ func (c *Crawler) openWARC() (*archive.Writer, error) {
 	}
 	w.Cut = func(path string) {
 		c.Warn("a WARC file has lost its end, or is not a WARC file; leaving it as it is and starting another", "archive", path, "hint", "warc verify shows the damage, and warc repair -w repairs the file")
-	}
-	w.Chunked = func() {
-		c.Warn("an earlier version wrote the WARC files with this prefix, with digests of payloads that include chunks; pages that came in chunks are stored once more, and count as changed once in a repeated crawl", "prefix", w.Prefix)
 	}
 	if len(c.Dedup) > 0 {
 		earlier, err := c.openArchives(c.Dedup)
@@ -417,8 +417,8 @@ func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stat
 		saveErr = c.state.end()
 	}
 	err = errors.Join(err, saveErr)
-	if c.sitemaps != nil {
-		err = errors.Join(err, c.sitemaps.saveState(c.State, time.Now()))
+	if c.sitemaps != nil && c.State != "" {
+		err = errors.Join(err, saveFile(filepath.Join(c.State, sitemapsFile), func(w io.Writer) error { return c.sitemaps.save(w, time.Now()) }))
 	}
 	f := c.fetcher
 	stats.PolicyRefused, stats.PrivateRefused = f.counts.policy.Load(), f.counts.private.Load()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -42,19 +43,13 @@ type handOver struct {
 
 func newHandOver(o *Options) (*handOver, error) {
 	h := &handOver{command: o.WARCDone, list: o.WARC.Prefix + ".done", warn: o.Warn, done: map[string]bool{}, more: make(chan struct{}, 1)}
-	f, err := atomicfile.OpenFile(h.list, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return h, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	names := bufio.NewScanner(f)
-	for names.Scan() {
-		h.done[names.Text()] = true
-	}
-	return h, names.Err()
+	return h, readFile(h.list, func(r io.Reader) error {
+		names := bufio.NewScanner(r)
+		for names.Scan() {
+			h.done[names.Text()] = true
+		}
+		return names.Err()
+	})
 }
 
 // notify makes run look for finished files. It does not block.

@@ -65,7 +65,6 @@ func classify(ctx context.Context, err error) string {
 	return wire.ErrorHTTP
 }
 
-// nameTimeout returns err and, if it is a timeout, adds the name of the flag that sets it.
 func nameTimeout(err error) error {
 	timeout, ok := errors.AsType[*web.TimeoutError](err)
 	if !ok {
@@ -102,7 +101,6 @@ func failUnfetched(rec *wire.Record, why error) {
 	fail(rec, wire.ErrorBudget, why)
 }
 
-// appendDetail appends a remark to error_detail.
 func appendDetail(rec *wire.Record, remark string) {
 	if remark == "" {
 		return

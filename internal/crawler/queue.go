@@ -39,7 +39,6 @@ func (q *queue) push(ctx context.Context, rec *wire.Record) {
 	q.items = slices.Insert(q.items, i, last)
 }
 
-// pop removes the first item.
 func (q *queue) pop() item {
 	first := q.items[0]
 	q.items[0] = item{} // otherwise the queue would retain the record and its body
@@ -58,17 +57,6 @@ func (i item) wait() (time.Duration, error) {
 		return 0, fmt.Errorf("not to be asked for before %s", i.rec.NotBefore)
 	}
 	return left, nil
-}
-
-// sleep waits for d or a second, whichever is shorter: an address that is due earlier may
-// be added in the meantime.
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(min(d, time.Second))
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // renew removes earlier outcomes from rec. It also removes not_before if that belongs to an

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/pace"
 	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -35,7 +36,6 @@ type schedule struct {
 	window  sync.WaitGroup // records of the current window that have not been sent to done
 }
 
-// A result is a record that can be written.
 type result struct {
 	rec     *wire.Record
 	release func() // called when it has been written
@@ -86,7 +86,6 @@ func (c *Crawler) schedule(ctx context.Context, in *wire.Reader, out *wire.Write
 	return s.stats, err
 }
 
-// write writes a record and counts it.
 func (s *schedule) write(w *wire.Writer, r result) error {
 	// JSON may need six bytes for each byte of the body.
 	if err := w.WriteOrFail(r.rec, "the record is longer than a line may be"); err != nil {
@@ -189,7 +188,6 @@ func readsOn(ctx context.Context) bool {
 	return proxy || cause == errDeadline
 }
 
-// A line is the record of an input line, or the error of reading it.
 type line struct {
 	rec *wire.Record
 	err error
@@ -302,7 +300,7 @@ func (s *schedule) serve(host string, q *queue) {
 		if wait > 0 {
 			ctx := q.items[0].ctx
 			s.mu.Unlock()
-			sleep(ctx, wait)
+			pace.Sleep(ctx, min(wait, time.Second)) // an address that is due earlier may be added in the meantime
 			continue
 		}
 		next := q.pop()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +32,6 @@ const (
 // sitemapTTL is the time after which the sitemaps of an origin are fetched again.
 const sitemapTTL = 24 * time.Hour
 
-// sitemapOperator is the operator in the records of sitemaps.
 const sitemapOperator = "sitemap"
 
 // An emitFunc gets a record to be written. It calls release when the record has been written.
@@ -168,7 +166,6 @@ func (s *sitemaps) fetchFiles(ctx context.Context, site *site, page, first *wire
 	return anyOutcome, notBefore, err
 }
 
-// fetchFile fetches one file into rec. It returns the error of fetch.
 func (s *sitemaps) fetchFile(ctx context.Context, site *site, f sitemapFile, rec *wire.Record) (release func(), err error) {
 	var body []byte
 	release, err = s.fetch(ctx, rec, func(b []byte) { body = b })
@@ -203,7 +200,6 @@ func (s *sitemaps) claim(origin string, now time.Time) bool {
 	return true
 }
 
-// later returns the later one of t and notBefore.
 func later(t time.Time, notBefore string) time.Time {
 	if u, err := time.Parse(time.RFC3339, notBefore); err == nil && u.After(t) {
 		return u
@@ -228,7 +224,6 @@ type site struct {
 	listed int             // number of addresses in files
 }
 
-// A sitemapFile is the address of a sitemap.
 type sitemapFile struct {
 	url   weburl.URL
 	via   string // robots.txt, an index, or the page if nothing lists it
@@ -340,28 +335,11 @@ func sitemapBody(body []byte, truncated string) io.Reader {
 	return io.MultiReader(bytes.NewReader(body), errReader{fmt.Errorf("truncated: %s", truncated)})
 }
 
-// maxSitemapOrigins is the maximum number of origins in sitemapsFile.
 const maxSitemapOrigins = 50_000
 
-// sitemapState is the content of sitemapsFile.
 type sitemapState struct {
 	Version int                  `json:"spoor-sitemaps"`
 	Fetched map[string]time.Time `json:"asked"` // by origin
-}
-
-// loadState loads the times at which earlier runs have fetched the sitemaps of origins.
-func (s *sitemaps) loadState(dir string, warn func(string, ...any), now time.Time) {
-	if dir != "" {
-		loadFile(filepath.Join(dir, sitemapsFile), warn, func(r io.Reader) error { return s.load(r, now) })
-	}
-}
-
-// saveState stores these times for loadState.
-func (s *sitemaps) saveState(dir string, now time.Time) error {
-	if dir == "" {
-		return nil
-	}
-	return saveFile(filepath.Join(dir, sitemapsFile), func(w io.Writer) error { return s.save(w, now) })
 }
 
 // load reads the output of save. After an error it has loaded nothing.

@@ -22,7 +22,6 @@ const (
 	maxDecoding  = 2
 )
 
-// memory holds the tokens for the memory of responses.
 type memory struct {
 	pageSize  int64         // maximum size of the body of a page, in bytes
 	receiving chan struct{} // one token for each further freeBody bytes of a response that is being received
@@ -63,7 +62,6 @@ type slotKey struct{}
 // maxBuffer is the size, in bytes, up to which a buffer is kept for further bodies.
 const maxBuffer = 768 << 10
 
-// acquire waits for a free slot.
 func (s *slot) acquire(ctx context.Context) error {
 	select {
 	case s.tape = <-s.f.slots:

@@ -63,7 +63,6 @@ func (f *fetcher) saveState(now time.Time) error {
 	return errors.Join(err, saveFile(name, func(w io.Writer) error { return f.robots.Save(w, now) }), unlock())
 }
 
-// saveHosts stores the state of the hosts.
 func (f *fetcher) saveHosts(now time.Time) error {
 	if f.State == "" {
 		return nil
@@ -106,7 +105,6 @@ func readFile(name string, load func(io.Reader) error) error {
 	return load(f)
 }
 
-// saveFile replaces a file by the output of save.
 func saveFile(name string, save func(io.Writer) error) error {
 	if err := atomicfile.Replace(name, save); err != nil {
 		return fmt.Errorf("writing the state: %w", err)

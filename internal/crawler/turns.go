@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"spoor/internal/pace"
 	"spoor/internal/polite"
 )
 
@@ -29,17 +30,7 @@ type laterError struct{ at time.Time }
 
 func (e *laterError) Error() string { return fmt.Sprintf("it is the turn of others until %v", e.at) }
 
-// wait waits for the turn.
-func (e *laterError) wait(ctx context.Context) error {
-	timer := time.NewTimer(time.Until(e.at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+func (e *laterError) wait(ctx context.Context) error { return pace.Sleep(ctx, time.Until(e.at)) }
 
 // admit returns nil if the request of the context may be sent to an address. If its turn comes later,
 // admit reserves the turn and returns a [*laterError]; the caller waits and asks again. If the turn

@@ -206,7 +206,6 @@ func (c *Classifier) reset() {
 	c.found, c.length = c.found[:0], 0
 }
 
-// add counts the features of a text.
 func (c *Classifier) add(terms []text.Term) {
 	before := text.Gap
 	begun := false // whether the previous term begins a feature

@@ -69,7 +69,6 @@ type Measure interface {
 	Explain(*Reading) []Reason
 }
 
-// A passage is a text as terms.
 type passage struct {
 	terms  []text.Term // in order of appearance, including silent ones
 	words  int         // number of terms that are not silent
@@ -139,7 +138,6 @@ func (t *Target) ReadLink(l *Link) *LinkReading {
 // maxText is the maximum length of a text in bytes: about 700,000 words.
 const maxText = 4 << 20
 
-// read appends the terms of s to p.
 func (t *Target) read(p *passage, s string) {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -220,7 +218,6 @@ func (t *Target) bagOf(p *passage) *bag {
 	return &t.words
 }
 
-// add counts terms in zone z.
 func (b *bag) add(z Zone, terms []text.Term) {
 	for _, term := range terms {
 		if term.Silent() {
@@ -238,7 +235,6 @@ func (b *bag) add(z Zone, terms []text.Term) {
 	}
 }
 
-// of returns the counts of a term in the bag.
 func (b *bag) of(t text.Term) *[zones]uint32 { return &b.counts[t.Index()] }
 
 // maxCount returns the occurrences of the most frequent term in title and text.
@@ -254,7 +250,6 @@ func (b *bag) maxCount() uint32 {
 // maxBag is the size, in terms, above which a bag is not reused.
 const maxBag = 1 << 19
 
-// reset empties the bag.
 func (b *bag) reset() {
 	if len(b.counts) > maxBag {
 		*b = bag{}

@@ -36,7 +36,6 @@ type corpus struct {
 	positives int
 }
 
-// An example is a page to learn from.
 type example struct {
 	page     *Page
 	positive bool
@@ -167,7 +166,6 @@ func (c *corpus) arrange(x *matrix, v *vocabulary, least int) {
 	}
 }
 
-// A vocabulary numbers features by name.
 type vocabulary struct {
 	index map[string]int32
 	names []string

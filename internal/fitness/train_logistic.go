@@ -26,13 +26,10 @@ type matrix struct {
 	width int
 }
 
-// rows returns the number of rows.
 func (m *matrix) rows() int { return len(m.start) - 1 }
 
-// end ends a row.
 func (m *matrix) end() { m.start = append(m.start, len(m.value)) }
 
-// dot returns the product of row i and w.
 func (m *matrix) dot(i int, w []float64) float64 {
 	from, to := m.start[i], m.start[i+1]
 	value, sum := m.value[from:to], 0.0
@@ -42,7 +39,6 @@ func (m *matrix) dot(i int, w []float64) float64 {
 	return sum
 }
 
-// add adds a times row i to w.
 func (m *matrix) add(w []float64, i int, a float64) {
 	from, to := m.start[i], m.start[i+1]
 	value := m.value[from:to]
@@ -219,7 +215,6 @@ func (f *fit) multiply() {
 	}
 }
 
-// dot returns a·b.
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for k, v := range a {

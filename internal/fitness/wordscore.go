@@ -116,7 +116,6 @@ func (w *WordScore) Link(l *LinkReading) Promise {
 	return p
 }
 
-// text returns the score of a text.
 func (w *WordScore) text(p *passage) float64 {
 	if !p.found {
 		return 0

@@ -46,7 +46,6 @@ func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error)
 	}
 }
 
-// A recordBlock is a number of consecutive records.
 type recordBlock struct {
 	recs      [MaxPrefetch]wire.Record
 	urls      []string            // of the records

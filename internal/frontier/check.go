@@ -185,7 +185,6 @@ func (s *Store) repair(f *Finding, number uint32, at int64, region, replacement 
 	return errors.Join(err, out.Close())
 }
 
-// checkFrame decodes all lines of a frame.
 func (s *Store) checkFrame(f *Finding, fr frame) error {
 	f.Frames++
 	switch fr.kind {

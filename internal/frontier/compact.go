@@ -146,7 +146,6 @@ type batchMove struct {
 	dropped bool
 }
 
-// A compactor rewrites a few segments as one.
 type compactor struct {
 	store  *Store
 	total  *Compaction
@@ -173,7 +172,6 @@ func (d *memoryFile) Truncate(n int64) error { d.data = d.data[:n]; return nil }
 func (d *memoryFile) Sync() error            { return nil }
 func (d *memoryFile) Close() error           { return nil }
 
-// addSegment rewrites a segment.
 func (r *compactor) addSegment(number uint32, at span) error {
 	b, err := r.store.log.readSegment(number, segmentHeader)
 	if err != nil {
@@ -196,7 +194,6 @@ func (r *compactor) addSegment(number uint32, at span) error {
 	return r.flush()
 }
 
-// addFrame rewrites a frame.
 func (r *compactor) addFrame(at place, f frame) error {
 	s := r.store
 	if f.kind != frameBatch {
@@ -312,7 +309,6 @@ func (r *compactor) residueOf(id uint32, f *update) ([]byte, error) {
 	return slices.Clone(line), err
 }
 
-// findHost returns the number of a known host.
 func (x *index) findHost(name string) (uint32, bool) {
 	n, _, ok := x.hostTable.find(hash64(x.hashSeed, name)>>32, func(n uint32) bool { return string(x.hostName(n)) == name })
 	return n, ok

@@ -29,7 +29,6 @@ type file interface {
 	Close() error
 }
 
-// osDisk is the disk of the operating system.
 type osDisk struct{}
 
 func (osDisk) open(name string, at int64) (file, error) {

@@ -121,7 +121,6 @@ func setOutcome(rec, other *wire.Record) {
 	rec.Touch(wire.Fetch)
 }
 
-// maxLineage is the largest number of URLs in a lineage.
 const maxLineage = 10_000
 
 // Lineage writes the exported lines of a URL and its ancestors to w: first the URL itself,

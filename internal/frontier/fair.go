@@ -83,7 +83,6 @@ type limits struct {
 	budget            *budget // budget of the whole crawl
 }
 
-// newChooser returns a chooser for a batch of n addresses.
 func newChooser(n int, l limits, share Group, compareURLs func(a, b uint32) int) *chooser {
 	return &chooser{
 		n: n, limits: l, shareBy: share, compareURLs: compareURLs,
@@ -149,7 +148,6 @@ func (c *chooser) maxPerKey() int {
 	return n
 }
 
-// offer offers a candidate.
 func (c *chooser) offer(e candidate) {
 	if e.priority >= c.minWeight {
 		c.consider(e)
@@ -195,7 +193,6 @@ func (c *chooser) prune() {
 	}
 }
 
-// count counts e for a key.
 func (c *chooser) count(key uint64, e candidate) {
 	p := c.kept[key]
 	if p.count == 0 || c.compare(p.last, e) < 0 {

@@ -206,7 +206,6 @@ func (s *Store) newIndex() error {
 	return nil
 }
 
-// A logPosition is the position up to which the log was read.
 type logPosition struct {
 	segment uint32 // 0: nothing was read
 	offset  int64
@@ -264,7 +263,6 @@ func (s *Store) replay(from logPosition) (logPosition, error) {
 	return at, nil
 }
 
-// applyFrame applies a frame of the log to the index.
 func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameBatch {
 		s.partial = nil // an incomplete batch is ignored
@@ -516,7 +514,6 @@ func (s *Store) release() error {
 	return err
 }
 
-// freeIndex frees the memory of the index.
 func (s *Store) freeIndex() {
 	if s.x != nil {
 		s.x.free()
@@ -524,7 +521,6 @@ func (s *Store) freeIndex() {
 	}
 }
 
-// readRecord reads the record at p.
 func (s *Store) readRecord(p place, rec *wire.Record) error {
 	line, err := s.log.line(p)
 	if err != nil {

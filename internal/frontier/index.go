@@ -93,7 +93,6 @@ type host struct {
 	_         [5]uint32
 }
 
-// A batchPlace is the place of a generation's batch in the log.
 type batchPlace struct {
 	generation uint64
 	place      place
@@ -139,7 +138,6 @@ func newIndex(seed uint64) *index {
 	return x
 }
 
-// free frees the memory of the index, and of its snapshot.
 func (x *index) free() {
 	x.urlTable.free()
 	x.dirTable.free()
@@ -185,12 +183,10 @@ func (x *index) updateFinished(id uint32) {
 	}
 }
 
-// isSeed reports whether a URL is a seed.
 func (x *index) isSeed(id uint32) bool {
 	return x.operators.list[x.cold.at(id).operator] == operatorSeed
 }
 
-// operatorSeed is the operator of seeds.
 const operatorSeed = "seed"
 
 // suffixOf returns the part of a URL after the directory. In index.text the suffix follows its
@@ -220,7 +216,6 @@ func (x *index) storeSuffix(s string) uint64 {
 	return at
 }
 
-// textAt returns the text that ref refers to.
 func (x *index) textAt(ref uint64) []byte {
 	if ref&0xffff == 0 {
 		return nil
@@ -228,7 +223,6 @@ func (x *index) textAt(ref uint64) []byte {
 	return x.text.slice(ref>>16, int(ref&0xffff))
 }
 
-// storeText adds s to the text and returns a reference to it.
 func (x *index) storeText(s string) (ref uint64) {
 	if s == "" {
 		return 0
@@ -238,10 +232,8 @@ func (x *index) storeText(s string) (ref uint64) {
 	return at<<16 | uint64(len(s))
 }
 
-// hostName returns the name of a host.
 func (x *index) hostName(host uint32) []byte { return x.textAt(x.hosts.at(host).text) }
 
-// appendURL appends the text of a URL to b.
 func (x *index) appendURL(b []byte, id uint32) []byte {
 	c := x.cold.at(id)
 	d := x.dirs.at(c.dir)
@@ -278,7 +270,6 @@ func (x *index) matches(id uint32, u weburl.URL, end int) bool {
 	return string(x.suffixOf(c)) == s[end:] && x.isDirectory(x.dirs.at(c.dir), s[:end], path-len(u.Host()), path)
 }
 
-// find returns the number of u.
 func (x *index) find(u weburl.URL) (id uint32, ok bool) {
 	end := directoryEnd(u)
 	id, _, ok = x.urlTable.find(hash64(x.hashSeed, u.String())>>32, func(id uint32) bool { return x.matches(id, u, end) })
@@ -366,7 +357,6 @@ func (x *index) internDir(u weburl.URL, end int) uint32 {
 	return n
 }
 
-// internHost returns the number of a host.
 func (x *index) internHost(name string) uint32 {
 	tag := hash64(x.hashSeed, name) >> 32
 	n, at, ok := x.hostTable.find(tag, func(n uint32) bool { return string(x.hostName(n)) == name })
@@ -378,7 +368,6 @@ func (x *index) internHost(name string) uint32 {
 	return n
 }
 
-// parents returns the parents of a URL.
 func (x *index) parents(id uint32) []uint32 {
 	at := x.history(id).parents
 	if at == 0 {
@@ -398,7 +387,6 @@ func (x *index) setParents(id uint32, ids []uint32) {
 	copy(x.parentLists.slice(uint64(p.parents)+1, len(ids)), ids)
 }
 
-// listCapacity returns the capacity of a list of n elements.
 func listCapacity(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 // compareURLs compares the URLs a and b as strings.

@@ -112,7 +112,6 @@ func parseFrame(b []byte) (f frame, size int, err error) {
 	return f, size, nil
 }
 
-// appendFrame appends the encoding of f to b.
 func appendFrame(b []byte, f frame) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint32(b, 0)
@@ -157,7 +156,6 @@ func nextFrame(b []byte, base, at int64) (next int64, acknowledged bool) {
 	return next, false
 }
 
-// A log is the log of an open store.
 type log struct {
 	dir        string
 	id         uint64 // random number of the store, in every segment; 0 if not known yet
@@ -384,12 +382,9 @@ func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 	return b, nil
 }
 
-// parseSegment parses the header of a segment.
 func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
 	switch {
-	case string(b[:8]) == segmentMagic && u32(8) == 1:
-		return 0, at, errors.New("has version 1 of the format, which this program does not read\nhint: export with the program that wrote the store, and import here")
 	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:segmentHeader-4], castagnoli) != u32(segmentHeader-4):
 		return 0, at, errors.New("is not a segment of a frontier, or more than one byte of its header is damaged, so that its place in the log is not known\nhint: restore it from a copy")
 	case u32(8) != segmentVersion:
@@ -665,7 +660,6 @@ func (l *log) flush() error {
 	return err
 }
 
-// writeFrame writes a frame.
 func (l *log) writeFrame(kind uint8, data []byte, lines int) error {
 	if err := l.openWriter(); err != nil {
 		return err

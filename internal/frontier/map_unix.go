@@ -17,7 +17,6 @@ func allocate(n int) []byte {
 	return b
 }
 
-// freeMemory frees memory returned by allocate.
 func freeMemory(b []byte) {
 	if len(b) > 0 {
 		syscall.Munmap(b[:len(b):cap(b)])

@@ -45,7 +45,6 @@ type column[T any] struct {
 	n      int
 }
 
-// at returns the ith element.
 func (c *column[T]) at(i uint32) *T { return &c.chunks[i>>chunkBits][i&(chunkSize-1)] }
 
 // extend adds n contiguous elements, at most chunkSize, and returns the index of the first.
@@ -61,7 +60,6 @@ func (c *column[T]) extend(a *arena, n int) int {
 	return at
 }
 
-// push adds an element and returns its index.
 func (c *column[T]) push(a *arena, v T) uint32 {
 	at := uint32(c.extend(a, 1))
 	*c.at(at) = v

@@ -54,7 +54,6 @@ func ParseState(name string) (State, error) {
 	return 0, fmt.Errorf("no state %q; there are %s", name, strings.Join(States(), ", "))
 }
 
-// state returns the state of a known URL.
 func (s *Store) state(id uint32, now time.Time) State {
 	h := s.x.hot.at(id)
 	switch {
@@ -350,7 +349,6 @@ func (s *Store) sourcePlace(id uint32) place {
 	return s.x.cold.at(id).proposal
 }
 
-// renderLine returns the line of a URL in a batch.
 func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
 	fill := s.readProposal
 	if s.x.hot.at(id).flags&flagFinished != 0 {
@@ -416,7 +414,6 @@ type batch struct {
 	place      place // place of its first frame
 }
 
-// lease records that a URL is leased to the batch.
 func (b *batch) lease(x *index, id uint32) {
 	p, h := x.mutableHistory(id), x.hot.at(id)
 	h.flags &^= flagLeased
@@ -513,7 +510,6 @@ func (s *Store) applyBatch(at place) error {
 	return nil
 }
 
-// recordBatch records the place of a batch.
 func (s *Store) recordBatch(b *batch, at place) {
 	s.lastBatch = at
 	s.changed.ids = s.changed.ids[:0]

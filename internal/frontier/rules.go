@@ -84,7 +84,6 @@ func (f *update) set(rec *wire.Record) error {
 
 func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
-// setOutcome sets the fields of an outcome.
 func (f *update) setOutcome(rec *wire.Record) {
 	delayUntil := seconds(rec.NotBefore)
 	f.delayUntil, f.delayedURL = delayUntil, f.url
@@ -229,7 +228,6 @@ func (s *Store) merge(id uint32, f *update) (changed bool) {
 	return changed
 }
 
-// applyResidue applies the residue of a dropped line.
 func (s *Store) applyResidue(f *update) {
 	id, _ := s.x.intern(f.url)
 	s.merge(id, f)

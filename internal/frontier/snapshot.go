@@ -293,7 +293,6 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	return x, h, nil
 }
 
-// parseSnapshotHeader returns the header of the snapshot in b.
 func parseSnapshotHeader(b []byte) (h snapshotFields, err error) {
 	if len(b) < snapshotHeader || string(b[:8]) != snapshotMagic {
 		return h, errSnapshotDamaged

@@ -132,7 +132,6 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// bytes returns the sizes of the files.
 func (s *Store) bytes() (b Bytes, err error) {
 	b.Segments = len(s.log.numbers)
 	if b.Log, err = s.LogSize(); err != nil {

@@ -80,7 +80,6 @@ func (s *Store) exclude(exclusions []exclusion) error {
 // Excluded returns the number of URLs excluded since the store was opened.
 func (s *Store) Excluded() int { return s.excluded }
 
-// A trapFinder finds the traps among new URLs.
 type trapFinder struct {
 	s          *Store
 	x          *index
@@ -226,7 +225,6 @@ func (s *Store) isBeforeLastBatch(p place) bool {
 	return s.log.position(p) <= s.lastBatchPosition()
 }
 
-// lastBatchPosition returns the position of the last batch in the log.
 func (s *Store) lastBatchPosition() place {
 	latest := s.log.position(s.lastBatch)
 	if n := len(s.x.batches); n > 0 {
@@ -279,7 +277,6 @@ func (f *trapFinder) isPageKnown(id uint32, path, query string) bool {
 
 func (f *trapFinder) isHTTPS(id uint32) bool { return f.x.dirs.at(f.x.cold.at(id).dir).https != 0 }
 
-// find returns a URL of a host.
 func (f *trapFinder) find(host uint32, u trap.URL) (id uint32, ok bool) {
 	scheme := "http://"
 	if u.HTTPS {
@@ -348,7 +345,6 @@ func (f *trapFinder) sample(pages []trap.Page) []trap.Page {
 	return pages[:maxComparedPages]
 }
 
-// addNew counts a URL to decide on.
 func (s *parameterCounts) addNew(path trap.Key, query string) {
 	if s.paths == nil {
 		return
@@ -360,7 +356,6 @@ func (s *parameterCounts) addNew(path trap.Key, query string) {
 	s.checkLimit()
 }
 
-// addAccepted counts an accepted URL.
 func (s *parameterCounts) addAccepted(path trap.Key, query string) {
 	c := s.paths[path]
 	if c == nil {

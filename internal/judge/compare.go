@@ -264,7 +264,6 @@ func (t *Table) columns(order []unitKey, counted map[string]runs) {
 	t.Costs = slices.Sorted(maps.Keys(costs))
 }
 
-// row returns the row of one name.
 func (t *Table) row(name string, order []unitKey, all runs) Row {
 	own := newSample(order, func(at unitKey) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
@@ -303,7 +302,6 @@ func (t *Table) also(order []unitKey, all runs) []Mean {
 	return means
 }
 
-// compareWith compares the runs of one name with those of the reference.
 func (t *Table) compareWith(order []unitKey, all, reference runs) *Against {
 	pairs := newSample(order, func(at unitKey) unit {
 		u := unit{values(all[at], t.By.value), values(reference[at], t.By.value)}
@@ -440,7 +438,6 @@ func meanOf(order []unitKey, all runs, value func(*Result) *float64) Mean {
 	return Mean{s.mean(), s.size()}
 }
 
-// values returns the values of the runs that have one.
 func values(repeats []*Result, value func(*Result) *float64) []float64 {
 	var all []float64
 	for _, r := range repeats {

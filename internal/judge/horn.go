@@ -84,7 +84,6 @@ func (a dense) before(b dense) bool {
 	return a.born < b.born
 }
 
-// A heap is a priority queue.
 type heap[E any] struct {
 	list   []E
 	before func(a, b E) bool // a strict total order

@@ -267,7 +267,6 @@ func (s sample) mean() float64 {
 	return sum / float64(len(s))
 }
 
-// size returns the number of units.
 func (s sample) size() (n int) {
 	for _, units := range s {
 		n += len(units)

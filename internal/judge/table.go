@@ -120,7 +120,6 @@ func (t *Table) names() column {
 	return c
 }
 
-// each returns a column of numbers.
 func (t *Table) each(title string, cell func(*Row) string) column {
 	c := column{title: title, number: true}
 	for i := range t.Rows {
@@ -248,7 +247,6 @@ func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	})
 }
 
-// formatCell formats a cell with the further measures.
 func (t *Table) formatCell(c Cell) string {
 	parts := []string{c.Mean.format(t.By)}
 	for i, m := range c.Also {
@@ -359,7 +357,6 @@ func (t *Table) budgetNote() string {
 	return " Budgets differ, so the columns have different numbers of units: " + strings.Join(units, ", ") + "."
 }
 
-// legend explains the means.
 func (t *Table) legend(form Form) string {
 	titles := []string{t.By.Title}
 	for _, c := range t.Also {
@@ -407,7 +404,6 @@ func (t *Table) legendOfReference() string {
 	return s
 }
 
-// count formats a number of things.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -415,7 +411,6 @@ func count(n int, thing string) string {
 	return thousands(n) + " " + thing
 }
 
-// paragraph wraps s.
 func paragraph(s string) string {
 	const width = 100
 	var b strings.Builder
@@ -475,7 +470,6 @@ func (i *Interval) format(number func(float64) string) string {
 // minPrintedP is the smallest p-value that is printed as a number.
 const minPrintedP = 0.0001
 
-// probability formats a p-value.
 func probability(p float64) string {
 	if p < minPrintedP {
 		return "< 0.0001"
@@ -502,7 +496,6 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markdown formats columns as a table.
 func markdown(columns []column) string {
 	var b strings.Builder
 	widths := make([]int, len(columns))

@@ -67,3 +67,18 @@ func (p *Pace[K]) forget() {
 	}
 	p.most = len(p.limits)
 }
+
+// Sleep returns nil after d, or the cause of ctx if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return context.Cause(ctx)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -14,7 +14,6 @@ type attrs struct {
 	class   span   // range of the value of class, if known
 }
 
-// value returns the value of an attribute, or "".
 func (a attrs) value(key string) string {
 	v, _ := a.find(key)
 	return v

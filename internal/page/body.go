@@ -21,7 +21,6 @@ func (t *construction) inBody() bool {
 	return true
 }
 
-// bodyText handles text.
 func (t *construction) bodyText() {
 	if top := t.top(); top.id == t.childless && (top.name == atom.Pre || top.name == atom.Listing) {
 		// The first newline is dropped.
@@ -38,7 +37,6 @@ func (t *construction) bodyText() {
 	}
 }
 
-// bodyStart handles a start tag.
 func (t *construction) bodyStart() bool {
 	switch t.tag.start {
 	case startOrdinary:
@@ -280,7 +278,6 @@ func (t *construction) endLink() {
 	}
 }
 
-// bodyEnd handles an end tag.
 func (t *construction) bodyEnd() bool {
 	name := t.tag.name
 	switch t.tag.end {

@@ -146,7 +146,6 @@ func namedAs(names string) (kind regionKind) {
 	return kind
 }
 
-// A line is a line of the text.
 type line struct {
 	from, to      int  // range in the text
 	words, linked int  // number of words, and of words in links
@@ -186,7 +185,6 @@ func (r *regions) mainContent(text string, references []reference) string {
 	return b.String()
 }
 
-// linesOf splits a text into lines.
 func linesOf(text string) []line {
 	if text == "" {
 		return nil

@@ -263,7 +263,6 @@ func (c *collector) space() {
 // A word that no longer fits into MaxText is dropped, or cut if it has at least longWord bytes.
 const longWord = 1000
 
-// text adds text.
 func (c *collector) text(s string) {
 	if c.skipped > 0 {
 		switch top := &c.steps[len(c.steps)-1]; {
@@ -326,7 +325,6 @@ func (c *collector) storePath(n int) {
 	c.allPaths = append(c.allPaths, path...)
 }
 
-// step appends a step to the path.
 func (c *collector) step(tag, class string) {
 	const maxLen = 32 // maximum length of a name or class in bytes
 	if len(c.path) > 0 {
@@ -387,7 +385,6 @@ func (c *collector) addAlt(i int, alt string) {
 	}
 }
 
-// titleText adds text of a <title>.
 func (c *collector) titleText(s string) {
 	c.title = cmp.Or(c.title, tidy(s, MaxMeta))
 }
@@ -430,7 +427,6 @@ func (c *collector) joinBlocks() {
 	}
 }
 
-// metaElement reads a <meta>.
 func (c *collector) metaElement(tag string, a *attrs) {
 	content := a.value("content")
 	if content == "" {

@@ -58,7 +58,6 @@ type construction struct {
 	texts, attributes int  // numbers of texts and comments, and of attributes
 }
 
-// parseOptions select how a page is parsed.
 type parseOptions struct {
 	frames  bool     // with frames
 	outline *outline // with an outline, if not nil
@@ -144,7 +143,6 @@ const (
 	svgNS
 )
 
-// is reports whether e is the HTML element with that name.
 func (e *openElement) is(name atom.Atom) bool { return e.name == name && e.ns == htmlNS }
 
 // isSpecial reports whether e is in the standard's category "special".
@@ -261,7 +259,6 @@ func (t *construction) refuse(why refusal) {
 	}
 }
 
-// token handles the latest token.
 func (t *construction) token() {
 	t.raw = data
 	switch t.kind {
@@ -346,7 +343,6 @@ func (t *construction) indexOf(list []openElement, id int32) int {
 	return -1
 }
 
-// without removes an element from a list.
 func (t *construction) without(list []openElement, id int32) []openElement {
 	if i := t.indexOf(list, id); i >= 0 {
 		list = append(list[:i], list[i+1:]...)
@@ -581,7 +577,6 @@ func (t *construction) shouldFoster() bool {
 	return t.fostering && !t.guess && len(t.open) > 0 && t.top().traits&tablePart != 0
 }
 
-// isBlankText reports whether s is white space.
 func isBlankText(s string) bool { return leadingBlanks(s) == len(s) }
 
 // leadingBlanks returns the length of the white space at the beginning of s.

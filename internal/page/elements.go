@@ -95,7 +95,6 @@ const (
 	shadowHost // may have a shadow root, in addition to custom elements (DOM Standard, "valid shadow host name")
 )
 
-// An element holds the properties of all elements with a name.
 type element struct {
 	traits traits
 	layout layout

@@ -82,5 +82,4 @@ func decodeReference(ref, rest string) string {
 	return decoded
 }
 
-// isAlphanumeric reports whether c is an ASCII letter or digit.
 func isAlphanumeric(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }

@@ -195,7 +195,6 @@ func lowerLetter(r rune) rune {
 	return 0
 }
 
-// A languageCount holds the counts for a text.
 type languageCount struct {
 	letters int                     // number of letters in words
 	words   int                     // number of words
@@ -205,7 +204,6 @@ type languageCount struct {
 	known   int                     // number of elements of sets that are used
 }
 
-// read counts words and letters.
 func (c *languageCount) read(s string) {
 	for i := 0; i < len(s); {
 		hash, letters := uint64(fnvOffset), 0
@@ -254,7 +252,6 @@ func (c *languageCount) foreignLetter(r rune) {
 	}
 }
 
-// word counts a word.
 func (c *languageCount) word(hash uint64) {
 	c.words++
 	at := hash * hashFactor >> (64 - languageBits)
@@ -274,7 +271,6 @@ func (c *languageCount) word(hash uint64) {
 	}
 }
 
-// decide returns the language.
 func (c *languageCount) decide() string {
 	const (
 		minEvidence = 3  // minimum number of function words, or of letters of an alphabet

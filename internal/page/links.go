@@ -193,7 +193,6 @@ func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 	return len(c.scratch) > len(link.Anchor)
 }
 
-// link fills in a link from a reference.
 func (c *collector) link(link *wire.Link, r *reference, target, text string) {
 	*link = wire.Link{URL: target, Tag: r.tag, Path: c.pathOf(r)}
 	if r.hreflang != "" {
@@ -223,7 +222,6 @@ func (c *collector) pathOf(r *reference) string {
 	return c.lastPath
 }
 
-// appendAnchor appends the anchor of a reference.
 func (r *reference) appendAnchor(dst []byte, text string) []byte {
 	s := trimGaps(text[r.start:r.end])
 	switch {
@@ -291,7 +289,6 @@ func insidePage(target string) bool {
 	return target == "" || target[0] == '#'
 }
 
-// A resolver resolves the references of one page.
 type resolver struct {
 	base   weburl.URL // only absolute URLs resolve against the zero URL
 	page   string     // the page's canonical URL; "" if it is invalid

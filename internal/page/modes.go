@@ -251,7 +251,6 @@ func (t *construction) inHead() bool {
 	return false
 }
 
-// endTemplate ends the innermost template.
 func (t *construction) endTemplate() {
 	if !t.contains(atom.Template) {
 		return
@@ -359,7 +358,6 @@ func (t *construction) inHeadNoscript() bool {
 	return t.isTag() && t.tag.name == atom.Noscript
 }
 
-// isTag reports whether the current token is a tag.
 func (t *construction) isTag() bool { return t.kind == startTag || t.kind == endTag }
 
 func (t *construction) afterHead() bool {
@@ -579,7 +577,6 @@ func (t *construction) inColumnGroup() bool {
 	return false
 }
 
-// endPart ends the current part of a table.
 func (t *construction) endPart(name atom.Atom, any traits, next mode) {
 	t.clearTo(name, any)
 	t.pop()

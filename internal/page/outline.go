@@ -54,12 +54,10 @@ func (o *outline) add(n node) int32 {
 	return int32(len(o.nodes) - 1)
 }
 
-// element returns a new node for an element.
 func (o *outline) element(e *openElement) int32 {
 	return o.add(node{name: e.name, element: e.element, foreign: e.ns != htmlNS, tag: e.tag, at: e.at})
 }
 
-// text returns a new node for a text.
 func (o *outline) text(s string) int32 {
 	at := len(o.texts)
 	o.texts = append(o.texts, s...)
@@ -101,7 +99,6 @@ func (o *outline) before(next, node int32) {
 	x.previous = node
 }
 
-// detach removes a node from its parent, if it has one.
 func (o *outline) detach(node int32) {
 	n := &o.nodes[node]
 	p := &o.nodes[n.parent]

@@ -195,7 +195,6 @@ func (x *Extractor) Extract(doc Document) Content {
 	return content
 }
 
-// A kind is a kind of body.
 type kind int
 
 const (
@@ -205,7 +204,6 @@ const (
 	xml                // rewritten as HTML
 )
 
-// sniffLen is the number of bytes that sniff examines.
 const sniffLen = 1024
 
 // kindOf returns the kind of a body: by its first declared type or, if that is missing or one
@@ -260,5 +258,4 @@ func sniff(body []byte) kind {
 	}
 }
 
-// isLetter reports whether c is an ASCII letter.
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -472,7 +471,6 @@ func (z *scanner) nameTo(p int, class uint8) int {
 	return p
 }
 
-// setName sets the name of a tag.
 func (z *scanner) setName(s string) {
 	const maxLen = 32 // longer than any atom
 	var lower [maxLen]byte
@@ -530,10 +528,8 @@ func (z *scanner) attrFrom(p int, name string) (value string, ok bool) {
 	}
 }
 
-// value returns the value of an attribute.
 func (z *scanner) value(a *attribute) string { return z.valueAt(a.value, a.valueEnd) }
 
-// valueAt returns the value of an attribute by its range.
 func (z *scanner) valueAt(from, to int) string {
 	s := z.page[from:to]
 	if !z.isChanged(from, to) {

@@ -189,7 +189,6 @@ type bitCounts struct {
 	n      int // number of hashes
 }
 
-// add counts a hash.
 func (c *bitCounts) add(hash uint64) {
 	c.addAt(0, hash)
 	c.n++
@@ -202,7 +201,6 @@ func (c *bitCounts) addAt(k int, bits uint64) {
 	}
 }
 
-// merge adds the counts of d.
 func (c *bitCounts) merge(d *bitCounts) {
 	for k, plane := range d.planes {
 		c.addAt(k, plane)

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"spoor/internal/pace"
 	"spoor/internal/weburl"
 )
 
@@ -329,7 +330,7 @@ func (t *Transport) wait(ctx context.Context, name string, h *host) error {
 		if now.Before(until) {
 			return &HoldError{name, until}
 		}
-		if err := sleep(ctx, next); err != nil || !next.After(now) {
+		if err := pace.Sleep(ctx, time.Until(next)); err != nil || !next.After(now) {
 			return err // otherwise check again: a crawl-delay may have been set meanwhile
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"spoor/internal/pace"
 )
 
 // A pacer admits callers one at a time, an interval apart, in the order of their calls.
@@ -29,7 +31,7 @@ func (p *pacer) wait(ctx context.Context, interval time.Duration) error {
 	if p.next.After(at) {
 		at = p.next
 	}
-	if err := sleep(ctx, at); err != nil {
+	if err := pace.Sleep(ctx, time.Until(at)); err != nil {
 		return err
 	}
 	p.next = at.Add(interval)
@@ -43,23 +45,4 @@ func interval(rate float64) time.Duration {
 		return 0
 	}
 	return time.Duration(min(float64(time.Second)/rate, float64(MaxBackoff)))
-}
-
-// sleep waits until the given time, or until ctx ends.
-func sleep(ctx context.Context, until time.Time) error {
-	d := time.Until(until)
-	if d <= 0 {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

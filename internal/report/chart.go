@@ -15,7 +15,6 @@ const (
 	narrow = 344  // a phone
 )
 
-// wideAndNarrow draws a chart for wide and for narrow screens.
 func wideAndNarrow(wide float64, draw func(width float64, class string) template.HTML) template.HTML {
 	return draw(wide, "wide") + draw(narrow, "narrow")
 }

@@ -16,7 +16,6 @@ import (
 // maxCost is the maximum cost of one query, so that sums do not overflow.
 const maxCost = 1 << 40
 
-// A collector counts the records of a run.
 type collector struct {
 	source   *Source
 	run      Run
@@ -46,7 +45,6 @@ type collector struct {
 	shown   map[string]bool     // addresses of pages
 }
 
-// generationCounts holds the counts of a generation.
 type generationCounts struct {
 	number            int
 	parts             []*Part
@@ -68,7 +66,6 @@ type hostTally struct {
 	ms                        []int32 // of each fetch that has a time
 }
 
-// A scored is a page's score and verdict.
 type scored struct {
 	score   float64
 	verdict byte // r, i or u
@@ -112,7 +109,6 @@ func (n *names) count(name string, cost, good int, in map[int]pair) {
 	in[id] = p
 }
 
-// add counts a record.
 func (c *collector) add(rec *wire.Record) {
 	t := &c.turns[len(c.turns)-1]
 	said := c.verdicts.of(rec)
@@ -423,7 +419,6 @@ func (c *collector) generations(operators, niches []int) {
 	}
 }
 
-// sum adds the counts of b to a.
 func sum(a, b map[int]pair) {
 	for id, q := range b {
 		p := a[id]

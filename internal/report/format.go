@@ -62,7 +62,6 @@ func decimalFew(v float64) string {
 	return fixed(v, 1)
 }
 
-// fixed formats a number with the given number of decimals.
 func fixed(v float64, digits int) string {
 	if !finite(v) {
 		return none
@@ -121,7 +120,6 @@ func plural(n int, one, more string) string {
 	return count(n) + " " + more
 }
 
-// probability formats a p-value.
 func probability(p float64) string {
 	if finite(p) && p < 0.0005 {
 		return "<" + thin + "0.001"

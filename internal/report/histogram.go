@@ -7,7 +7,6 @@ import (
 	"sort"
 )
 
-// maxBins is the largest number of bins of a histogram.
 const maxBins = 25
 
 // bins counts pages by score. The bins have a round width (1, 2 or 5 times a power of ten),

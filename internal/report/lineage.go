@@ -15,7 +15,6 @@ type node struct {
 	next   *node  // node of the parent
 }
 
-// newNode returns the node of a record.
 func (c *collector) newNode(rec *wire.Record, good bool) *node {
 	s := Step{
 		URL:        strings.Clone(clean(rec.URL, maxShown)),
@@ -55,7 +54,6 @@ func reasons(rec *wire.Record) (list []Reason) {
 // maxQueries is the largest number of queries of a run that are stored.
 const maxQueries = 5000
 
-// rememberQuery stores the reasons of a query.
 func (c *collector) rememberQuery(rec *wire.Record) {
 	words := clean(rec.Query, maxWords)
 	if _, twice := c.queries[words]; !twice && len(c.queries) < maxQueries {

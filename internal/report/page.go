@@ -65,7 +65,6 @@ func Write(w io.Writer, p *Page) error {
 	return b.Flush()
 }
 
-// A countList is a list of counts with its heading.
 type countList struct {
 	Caption string
 	List    []Count
@@ -80,7 +79,6 @@ func newCountList(caption string, list []Count) countList {
 	return c
 }
 
-// A pageView holds the data of the template.
 type pageView struct {
 	Title      string
 	From       string // time of the first fetch of all runs
@@ -140,7 +138,6 @@ func day(timestamp string) string {
 	return date
 }
 
-// An overview is the summary of one of several runs.
 type overview struct {
 	*Run
 	ID     string

@@ -90,7 +90,6 @@ func (c *collector) fault(err error) {
 // maxFaults is the maximum number of malformed lines that are passed to Fault.
 const maxFaults = 10
 
-// malformed counts a malformed line.
 func (c *collector) malformed(err error) {
 	c.skipped[malformed]++
 	if c.skipped[malformed] <= maxFaults {
@@ -101,7 +100,6 @@ func (c *collector) malformed(err error) {
 // malformed is the name of malformed lines in the log of the stages.
 const malformed = "malformed"
 
-// sections are the sections of records that the report reads.
 const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
 
 // each calls f with every record of the part.
@@ -129,7 +127,6 @@ func (p *Part) each(fault func(error), f func(*wire.Record)) error {
 	}
 }
 
-// forward counts the records of a part.
 func (c *collector) forward(p *Part) error {
 	if len(c.turns) == 0 || c.turns[len(c.turns)-1].number != p.Number {
 		c.turns = append(c.turns, generationCounts{number: p.Number, operators: map[int]pair{}, niches: map[int]pair{}})
@@ -151,7 +148,6 @@ func (c *collector) forward(p *Part) error {
 	return nil
 }
 
-// settings reads the settings of the crawl.
 func (c *collector) settings() {
 	const ownStrategy = "A strategy of the user" // with it, the setting strategy is ignored
 	for line := range strings.Lines(string(c.source.Settings)) {

@@ -41,7 +41,6 @@ func partOf(n int) (part int) {
 // partEnd returns the number of pages after which a part ends.
 func partEnd(part int) int { return firstPart * (1<<(part+1) - 1) }
 
-// signals sums up the reasons of fetched pages.
 type signals struct {
 	pages  [maxParts]pair // pages that have reasons
 	byName map[string]*[maxParts]sums

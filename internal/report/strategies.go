@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// A comparisonView holds the data of a comparison for the template.
 type comparisonView struct {
 	*Comparison
 	Nested  bool   // whether there are runs on the page
@@ -89,7 +88,6 @@ func trackName(name string) string {
 	return "Track " + name
 }
 
-// alpha is the significance level.
 const alpha = 0.05
 
 // against returns the summary of a track, and its figures.

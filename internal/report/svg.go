@@ -35,7 +35,6 @@ func newDrawing(width, height float64, class, title, description string) *drawin
 	return d
 }
 
-// done ends the image.
 func (d *drawing) done() template.HTML {
 	d.b.WriteString("</svg>")
 	return template.HTML(d.b.String())

@@ -42,7 +42,6 @@ func newVerdicts(r io.Reader) *verdicts {
 	return v
 }
 
-// advance reads the next record.
 func (v *verdicts) advance() {
 	for v.head = nil; v.err == nil && v.lines.Scan(); {
 		var next verdict

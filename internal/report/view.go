@@ -298,7 +298,6 @@ func spent(r *Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// rate formats the speed of a run.
 func rate(r *Run) string { return decimalFew(float64(r.Fetched)/r.Seconds) + " fetches a second" }
 
 // curves draws the pages found, as a share of all relevant pages if their number is known,
@@ -329,7 +328,6 @@ func curves(r *Run) (found, rate template.HTML) {
 	return draw(one, of), draw(two, per)
 }
 
-// add adds the curves of a run to a plot, with each value mapped by of.
 func (p *plot) add(r *Run, of func(i int, v float64) float64) {
 	c := &r.Curves
 	p.unit = "fetches"
@@ -383,7 +381,6 @@ func until(y []float64, cost []int, end int) []float64 {
 	return y
 }
 
-// each maps every value by f.
 func each(y []float64, f func(i int, v float64) float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
@@ -392,7 +389,6 @@ func each(y []float64, f func(i int, v float64) float64) []float64 {
 	return out
 }
 
-// describeCurves describes the curves for screen readers.
 func describeCurves(r *Run, perPage bool) string {
 	c := &r.Curves
 	cost := r.lastCost()
@@ -451,7 +447,6 @@ func seriesClass(n int, name string) string {
 	return "s" + strconv.Itoa(n%8+1)
 }
 
-// generationName names the generations of a bar.
 func generationName(g Generation) string {
 	if g.First == g.Last {
 		return "Generation " + count(g.First)
@@ -459,7 +454,6 @@ func generationName(g Generation) string {
 	return "Generations " + count(g.First) + " to " + count(g.Last)
 }
 
-// labels returns the numbers under the bars of generations.
 func labels(gs []Generation) []int {
 	list := make([]int, len(gs))
 	for i, g := range gs {
@@ -468,7 +462,6 @@ func labels(gs []Generation) []int {
 	return list
 }
 
-// yieldNote describes a yield.
 func yieldNote(fetched, relevant int) string {
 	return fmt.Sprintf("%s of %s relevant", count(relevant), count(fetched))
 }
@@ -491,7 +484,6 @@ func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i i
 	return rows
 }
 
-// displayName returns the name of a row.
 func displayName(name string) string {
 	if name == Rest {
 		return "all others"
@@ -538,7 +530,6 @@ func operators(r *Run) (template.HTML, string) {
 	return picture, mostRelevant(r.Operators, r.Relevant, "by")
 }
 
-// countNotSeed returns the number of operators other than seed.
 func countNotSeed(list []Yield) (n int) {
 	for _, y := range list {
 		if y.Name != seed {
@@ -570,7 +561,6 @@ func niches(r *Run) (template.HTML, string) {
 	return picture, mostRelevant(r.Niches, r.Relevant, "from")
 }
 
-// listYields lists yields in words.
 func listYields(list []Yield) string {
 	var words []string
 	for _, y := range list {

@@ -145,7 +145,7 @@ func (s *Settings) Join(others *Settings, given map[string]bool) error {
 	if others.Content != s.Content && given != nil {
 		return faultf(statusMisuse, "the crawl %s was begun with archives of the digest %s, and here it is %s\nhint: -archive takes copies of the same files on all nodes, and a crawl of the live web has none", others.Crawl, cmp.Or(others.Content, "none"), cmp.Or(s.Content, "none"))
 	}
-	if given != nil && len(others.Live) > 0 { // earlier versions did not publish them
+	if given != nil {
 		if err := others.checkFetchFlags(s.Live); err != nil {
 			return err
 		}

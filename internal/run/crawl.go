@@ -564,7 +564,6 @@ func (c *Crawl) begin() error {
 	return nil
 }
 
-// outFile returns the name of the file that the step writes.
 func (c *Crawl) outFile() string { return c.Dir.File(c.now.generation, c.now.out) }
 
 // finishStep accepts the output of the step that was run, if all its stages succeeded.
@@ -679,7 +678,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 			return err
 		}
 	}
-	if err := c.Dir.appendLog(line); err != nil {
+	if err := c.Dir.appendTo(LogFile, line); err != nil {
 		return err
 	}
 	first := c.Totals.Fetched <= c.Totals.Failed
@@ -699,12 +698,12 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	return nil
 }
 
-func (d Dir) appendLog(line []byte) error {
-	f, err := atomicfile.OpenFile(d.Path(LogFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+func (d Dir) appendTo(name string, lines []byte) error {
+	f, err := atomicfile.OpenFile(d.Path(name), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(line)
+	_, err = f.Write(lines)
 	return errors.Join(err, f.Close())
 }
 
@@ -730,7 +729,6 @@ func (c *Crawl) add(name string, sum *Summary) error {
 	}, malformed)
 }
 
-// openStore opens the frontier, if it is not open.
 func (c *Crawl) openStore() error {
 	if c.store == nil {
 		scope, err := c.Dir.loadScope(c.Settings)
@@ -840,7 +838,6 @@ func (c *Crawl) warnGuessedThreshold() {
 // has no threshold.
 const GuessedThreshold = "scores of another program were compared with a threshold of 0.5"
 
-// end ends the crawl.
 func (c *Crawl) end(reason string) error {
 	if c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
 		return c.noPage()

@@ -35,7 +35,6 @@ package run
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,7 +113,6 @@ func File(generations string, generation int, name string) string {
 
 func generationName(generation int) string { return fmt.Sprintf("%04d", generation) }
 
-// exists reports whether a file exists.
 func exists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
@@ -143,14 +141,6 @@ type Generation struct {
 	Stats     string // the file with its summary, which exists if the generation is committed
 }
 
-// hadNoOutcome reports whether, according to its summary, the generation had no outcomes. For such a
-// generation earlier versions wrote an empty file of pages.
-func (g *Generation) hadNoOutcome() bool {
-	b, err := readSmall(g.Stats)
-	sum := Summary{Outcomes: -1}
-	return err == nil && b != nil && json.Unmarshal(b, &sum) == nil && sum.Outcomes == 0
-}
-
 // List returns the generations of a run directory that have scored pages, in order. The
 // error is [fs.ErrNotExist] if dir has no directory of generations.
 func (d Dir) List() ([]Generation, error) {
@@ -173,8 +163,6 @@ func (d Dir) List() ([]Generation, error) {
 			return nil, err
 		case !info.Mode().IsRegular():
 			return nil, fmt.Errorf("%s: it is a %s, not a regular file", g.Scored, atomicfile.Kind(info.Mode()))
-		case info.Size() == 0 && g.hadNoOutcome():
-			continue
 		}
 		list = append(list, g)
 	}

@@ -74,7 +74,6 @@ func (e ended) kept() (k Kept) {
 	return k
 }
 
-// stepStages are the stages of each step.
 var stepStages = map[string][]string{
 	stepVisit: {"fetch", "parse", "score"}, stepRead: {"fetch", "parse"}, stepLearn: {"learn"}, stepScore: {"score"},
 	stepGrow: {"grow"}, stepEvolve: {"evolve"}, stepSearch: {"search"}, stepSteady: {"fetch", "parse", "score", "evolve", "frontier"},

@@ -26,7 +26,6 @@ func (d Dir) IsNode() bool {
 	return err == nil && info.IsDir() && !exists(d.Generations())
 }
 
-// A partitionDir is the run directory of a partition.
 type partitionDir struct {
 	number int
 	dir    Dir

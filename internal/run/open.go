@@ -437,7 +437,6 @@ func (d Dir) checkVacant() error {
 	return nil
 }
 
-// runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
@@ -645,7 +644,7 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		args = append(args, "-scope", d.Path(ScopeFile))
 	}
 	messages, err := o.Prefix.Command(ctx, "frontier", append(args, files...)...).CombinedOutput()
-	if err := d.log(messages); err != nil {
+	if err := d.appendTo(StagesLog, messages); err != nil {
 		return err
 	}
 	var sum Summary
@@ -701,7 +700,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	err = cmd.Run()
-	if err := d.log(messages.Bytes()); err != nil {
+	if err := d.appendTo(StagesLog, messages.Bytes()); err != nil {
 		return err
 	}
 	if err != nil {
@@ -717,16 +716,6 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 		return &Fault{status, text}
 	}
 	return atomicfile.WriteBytes(found, out.Bytes())
-}
-
-// log appends messages to stages.log.
-func (d Dir) log(messages []byte) error {
-	f, err := d.OpenLog()
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(messages)
-	return errors.Join(err, f.Close())
 }
 
 // OpenLog opens stages.log to append to it.

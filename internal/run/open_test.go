@@ -45,8 +45,8 @@ func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
 // The commands run next, keep, stage and serve may be called without run open.
 func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 	for name, write := range map[string]func(d Dir) error{
-		LogFile:               func(d Dir) error { return d.appendLog([]byte("{}\n")) },
-		StagesLog:             func(d Dir) error { return d.log([]byte("words\n")) },
+		LogFile:               func(d Dir) error { return d.appendTo(LogFile, []byte("{}\n")) },
+		StagesLog:             func(d Dir) error { return d.appendTo(StagesLog, []byte("words\n")) },
 		nowFile + partSuffix:  func(d Dir) error { return d.replace(nowFile, "step=evolve\n") },
 		stepFile + partSuffix: func(d Dir) error { return new(now).save(d) },
 		endedFile:             func(d Dir) error { return d.NoteEnd("keep", 0, "1 1") },
@@ -100,28 +100,6 @@ func TestOtherLinksInARunDirectoryAreIgnored(t *testing.T) {
 	}
 	if err := d.requirePlainFiles(); err != nil {
 		t.Error(err)
-	}
-}
-
-// An empty file of pages is listed, so that reading it fails, unless nothing was fetched.
-func TestListSkipsEmptyFilesOnlyOfEmptyGenerations(t *testing.T) {
-	d := Dir(t.TempDir())
-	for g, stats := range []string{1: `{"outcomes":0}`, 2: `{"outcomes":20}`, 3: `{`, 4: `{}`} {
-		if g == 0 {
-			continue
-		}
-		if err := os.MkdirAll(d.File(g, ""), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		for name, content := range map[string]string{Scored: "", Stats: stats} {
-			if err := os.WriteFile(d.File(g, name), []byte(content), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	list, err := d.List()
-	if err != nil || len(list) != 3 || list[0].Number != 2 {
-		t.Errorf("got %+v, %v", list, err)
 	}
 }
 

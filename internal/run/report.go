@@ -29,7 +29,6 @@ func (c *Crawl) publish() {
 	}
 }
 
-// writeFinalReport writes the report of the whole crawl.
 func (c *Crawl) writeFinalReport() {
 	if !c.Settings.Watch || c.Totals.Generation == 0 {
 		return

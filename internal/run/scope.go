@@ -84,7 +84,6 @@ func (d Dir) saveScope(s *Settings, changed bool) error {
 	return d.writeScope(rules.Lines())
 }
 
-// writeScope writes rules to the scope file.
 func (d Dir) writeScope(rules []string) error {
 	text := "# Which addresses belong to this crawl. Made from the settings, where a change counts.\n" + strings.Join(rules, "\n") + "\n"
 	return atomicfile.WriteBytes(d.Path(ScopeFile), []byte(text))

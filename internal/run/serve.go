@@ -89,7 +89,6 @@ type Served struct {
 	End            string // the reason for the end, "" if it was interrupted
 }
 
-// server is the state of a running Server.
 type server struct {
 	*Server
 	s *frontier.Store
@@ -688,7 +687,6 @@ func (v *server) closeLines() {
 	}
 }
 
-// endOfInput ends the loop at the end of the input.
 func (v *server) endOfInput() error {
 	if err := v.s.Commit(); err != nil {
 		return err

@@ -22,8 +22,6 @@ func Become(*os.File, *os.File, ...string) error { return errors.ErrUnsupported 
 // BecomeLoop replaces this process by the script that loops over the generations.
 func (Dir) BecomeLoop(_, _ *os.File, _ string) error { return errors.ErrUnsupported }
 
-// shellStatus returns the exit status.
 func shellStatus(p *os.ProcessState) int { return p.ExitCode() }
 
-// makeFIFO makes a named pipe.
 func makeFIFO(string) error { return errors.ErrUnsupported }

@@ -64,5 +64,4 @@ func shellStatus(p *os.ProcessState) int {
 	return p.ExitCode()
 }
 
-// makeFIFO makes a named pipe.
 func makeFIFO(name string) error { return syscall.Mkfifo(name, 0o600) }

@@ -90,7 +90,6 @@ func (s Stages) command(name string) string {
 	return ""
 }
 
-// addsSitemaps reports whether the fetch stage writes records of sitemaps too.
 func (s Stages) addsSitemaps() bool { return strings.Contains(s.command("fetch"), " -sitemaps") }
 
 // inRun returns the name of a file of the run directory for the commands of stages. It contains a
@@ -372,7 +371,6 @@ func (d Dir) UncalledStages(script string) (names []string, err error) {
 	return names, nil
 }
 
-// save writes the stages file.
 func (s Stages) save(d Dir) error {
 	var b bytes.Buffer
 	b.WriteString(stagesHeader)
@@ -422,7 +420,6 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 	return list, changes
 }
 
-// record stores the stages in the settings.
 func (s *Settings) record(list Stages) {
 	s.Ran, s.Replaced = map[string]string{}, nil
 	for _, stage := range list {

@@ -264,7 +264,6 @@ func (d Dir) readTotals() (_ *Totals, log []byte, err error) {
 	return t, log, nil
 }
 
-// save writes totals.json.
 func (t *Totals) save(d Dir) error {
 	b, err := json.Marshal(t)
 	if err != nil {

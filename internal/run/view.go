@@ -25,7 +25,6 @@ type View struct {
 	waiting time.Time
 }
 
-// blockLines is the number of lines of the block.
 const blockLines = 7
 
 func (v *View) begin(c *Crawl) { v.name = c.Dir.String() }
@@ -142,7 +141,6 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	return b.String()
 }
 
-// errorCounts returns the number of each kind of error.
 func (t *Totals) errorCounts() string { return reasonCounts(t.Errors) }
 
 // reasonCounts returns counts in one line, such as "connect 1, timeout 2".

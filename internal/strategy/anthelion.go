@@ -263,7 +263,6 @@ type arm struct {
 	pulled int // number of pulls in this generation
 }
 
-// A pulled link is a chosen link with the value of its host.
 type pulled struct {
 	scoredLink
 	value float64
@@ -442,7 +441,6 @@ func (l *logistic) fit(buckets int, rate float64) {
 	}
 }
 
-// bucket returns the index of the weight of f.
 func (l *logistic) bucket(f feature) int { return int(uint32(f) % uint32(len(l.weights)-1)) }
 
 // probability returns the probability that a link leads to a relevant page (row d).

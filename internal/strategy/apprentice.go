@@ -275,7 +275,6 @@ func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
 	return words
 }
 
-// ready reports whether the model is trained.
 func (m *linkModel) ready() bool { return m.slope > 0 && len(m.weights) > 0 }
 
 // maybeBits is the size of the Bloom filter.

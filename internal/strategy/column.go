@@ -28,7 +28,6 @@ func (c *column) set(id graph.ID, x float64) {
 	c.changed = append(c.changed, id)
 }
 
-// raise sets the number of id to x if x is higher.
 func (c *column) raise(id graph.ID, x float64) { c.set(id, max(x, c.at(id))) }
 
 func (c *column) code(d *codec) {

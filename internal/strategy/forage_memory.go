@@ -31,7 +31,6 @@ const (
 	readTagPath     = 256 // bytes
 )
 
-// A vocabulary numbers strings.
 type vocabulary struct {
 	most   int
 	number map[string]int32
@@ -224,7 +223,6 @@ func (f *foraged) fit(id graph.ID) {
 	f.first, f.last, f.parents, f.urlTerms = grown(f.first, n), grown(f.last, n), grown(f.parents, n), grown(f.urlTerms, n)
 }
 
-// add adds an arc with its words.
 func (f *foraged) add(a arc, anchor, context []int32) {
 	a.at, a.anchor, a.context = uint32(len(f.words)), uint8(len(anchor)), uint8(len(context))
 	f.words = append(append(f.words, anchor...), context...)

@@ -68,7 +68,6 @@ func (s *forage) learn() {
 	s.follow()
 }
 
-// fitModels fits all models to the extent.
 func (s *forage) fitModels() {
 	m := &forageModel{places: make([]int32, s.web.Len()), relevance: make([]float64, s.at.pages), links: map[graph.ID]cachedWords{}}
 	s.model = m

@@ -11,7 +11,6 @@ import (
 	"spoor/internal/graph"
 )
 
-// signalWeights are the weights of the signals.
 var signalWeights = signalVector{
 	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
 	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,

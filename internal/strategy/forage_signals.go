@@ -35,7 +35,6 @@ const (
 var signalNames = [signals]string{"parents", "siblings", "spread", "words", "hub", "anchor", "address", "context",
 	"topic", "path", "directory", "single", "host"}
 
-// A signalVector has a number for each signal.
 type signalVector [signals]float64
 
 // waitingLinks are the addresses to choose from.

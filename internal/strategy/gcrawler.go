@@ -287,7 +287,6 @@ func (s *gcrawler) evolve(rng *rand.Rand) {
 	s.genomes = next
 }
 
-// fitness returns the fitness of each genome.
 func (s *gcrawler) fitness(genomes [][]bool) []float64 {
 	scores := make([]float64, len(genomes))
 	for i, genome := range genomes {

@@ -80,7 +80,6 @@ func (s *hits) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// computeHubs computes the hub scores.
 func (s *hits) computeHubs() {
 	sources := s.sources()
 	run := func(weight func(from, to graph.ID) float64) bool {

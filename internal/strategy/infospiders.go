@@ -328,7 +328,6 @@ func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// handle updates the spider of an arrival.
 func (s *infoSpiders) handle(a arrival, rng *rand.Rand) {
 	sp := a.spider
 	if sp == nil {
@@ -358,7 +357,6 @@ func (s *infoSpiders) handle(a arrival, rng *rand.Rand) {
 	}
 }
 
-// addSpider adds sp to the population.
 func (s *infoSpiders) addSpider(sp *spider) *spider {
 	s.births++
 	s.turns++
@@ -618,7 +616,6 @@ const (
 // around returns a uniform random number from x/2 to 3x/2.
 func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + float64(rng.Float64())) }
 
-// randomNet returns a net with random weights.
 func randomNet(rng *rand.Rand, hidden, keywords int) net {
 	n := newNet(hidden, keywords)
 	for j := range n.hidden {

@@ -327,7 +327,6 @@ func (s *jaccard) mutation() (a Address, ok bool) {
 	return a, false
 }
 
-// count adds to the tallies.
 func (s *jaccard) count(words []counted) {
 	for _, w := range words {
 		t := s.words[w.word]

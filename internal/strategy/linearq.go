@@ -161,7 +161,6 @@ func (s *linearQ) learn(x code, target float64) {
 	s.weights.changed = true
 }
 
-// q returns Q of x.
 func (s *linearQ) q(x code) (sum float64) {
 	for i, b := range x {
 		sum += s.weights.w[i*binsEach+int(b)]
@@ -245,7 +244,6 @@ func binChange(v float64) uint8 {
 	return 0
 }
 
-// pack returns x as one number.
 func (x code) pack() (n uint32) {
 	for i := len(x) - 1; i >= 0; i-- {
 		n = n*binsEach + uint32(x[i])
@@ -253,7 +251,6 @@ func (x code) pack() (n uint32) {
 	return n
 }
 
-// unpack is the inverse of pack.
 func unpack(n uint32) (x code) {
 	for i := range x {
 		x[i] = uint8(n % binsEach)

@@ -34,7 +34,6 @@ const placeBits = 30
 
 func (f feature) place() place { return place(f >> placeBits) }
 
-// featureOf returns the feature of word in place in.
 func featureOf(in place, word string) feature {
 	return feature(in)<<placeBits | feature(fnv64(word)&(1<<placeBits-1))
 }
@@ -126,7 +125,6 @@ type linkStore struct {
 // maxFeatures is the maximum number of features of a link in a delta.
 const maxFeatures = int(places) * maxWords
 
-// has reports whether the link was ever added.
 func (l *linkStore) has(id graph.ID) bool { return l.of(id) != nil }
 
 // of returns the features of a link, or none if it was dropped or never added.
@@ -137,7 +135,6 @@ func (l *linkStore) of(id graph.ID) []feature {
 	return nil
 }
 
-// add stores the features of a new link.
 func (l *linkStore) add(id graph.ID, features []feature) {
 	l.features = grown(l.features, int(id)+1)
 	l.features[id] = append(make([]feature, 0, len(features)), features...)
@@ -175,7 +172,6 @@ func (l *linkStore) code(c *codec) {
 	}
 }
 
-// dropGone drops the links in gone.
 func (l *linkStore) dropGone() {
 	for _, id := range l.gone {
 		if l.has(id) {

@@ -147,7 +147,6 @@ func (m *memory) page(node graph.ID) (place int, ok bool) {
 	return place, place >= 0
 }
 
-// allFetched reports whether all of ids have a page.
 func (m *memory) allFetched(ids []graph.ID) bool {
 	return !slices.ContainsFunc(ids, func(id graph.ID) bool { return m.pageOf[id] == 0 })
 }
@@ -190,7 +189,6 @@ func (m *memory) address(node graph.ID, place int, operator string, priority flo
 	}
 }
 
-// endGeneration starts the next generation.
 func (m *memory) endGeneration() {
 	m.rankParents()
 	m.firstID, m.firstPage, m.anyOutcome = m.web.Len(), len(m.pages), false

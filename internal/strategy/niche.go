@@ -446,7 +446,6 @@ func (s *nicheGA) markBred(id graph.ID) {
 	s.bred.ids = append(s.bred.ids, id)
 }
 
-// enqueue adds id to the queue, and proposes it.
 func (s *nicheGA) enqueue(id graph.ID, operator string) {
 	s.state[id] |= isAwaited
 	s.queue.ids = append(s.queue.ids, id)
@@ -467,7 +466,6 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 	s.next = append(s.next, a)
 }
 
-// niche returns the key of the niche of an address.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
 
 func (s *nicheGA) code(c *codec) { c.check(s.pass <= mutating && s.allFetched(s.authorities.ids)) }

@@ -81,7 +81,6 @@ func (s *pageRank) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// rank computes the ranks.
 func (s *pageRank) rank() {
 	o := graph.PageRank{
 		Damping: s.Damping, Same: s.sources(), Tolerance: rankTolerance, Iterations: rankIterations,

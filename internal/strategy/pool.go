@@ -76,7 +76,6 @@ func (p *pool) freeAddresses() iter.Seq[graph.ID] {
 	}
 }
 
-// markPending records that id is proposed.
 func (p *pool) markPending(id graph.ID) {
 	p.isPending[id] = true
 	p.pending.ids = append(p.pending.ids, id)

@@ -29,10 +29,8 @@ func (s *linkRank) due(fetches int) bool {
 	return true
 }
 
-// takeSnapshot sets the snapshot to the present extent.
 func (s *linkRank) takeSnapshot() { s.at = snapshot{s.web.Mark(), len(s.pages), len(s.aliases)} }
 
-// snapshotPages returns the pages known at the snapshot.
 func (s *linkRank) snapshotPages() []page { return s.pages[:s.at.pages] }
 
 // sources maps every address, by ID, to the address under which the links of its page were

@@ -34,7 +34,6 @@ type queryLog struct {
 	saved   int // number of queries that are in a delta
 }
 
-// add adds query, and reports whether it is new.
 func (l *queryLog) add(query string) bool {
 	if slices.Contains(l.queries, query) {
 		return false

@@ -216,7 +216,6 @@ func (h *habitat) query(x []float64) (words []int) {
 	return words
 }
 
-// fitness returns the value of the objective.
 func (h *habitat) fitness(x []float64) float64 {
 	if h.objective == forLikeness {
 		return h.likeness(h.active(x, len(x)))

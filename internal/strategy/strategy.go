@@ -100,7 +100,6 @@ const (
 	opRestart   = "restart"
 )
 
-// maxParents is the maximum number of parents in a record.
 const maxParents = 16
 
 // New returns the strategy called name for topic t, with parameters given as "name=value".

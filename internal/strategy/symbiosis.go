@@ -215,7 +215,6 @@ func (s *symbiosis) worth(id graph.ID) float64 {
 	return s.worths[id]
 }
 
-// queueValue returns the value of a link in the queue.
 func (s *symbiosis) queueValue(id graph.ID) float64 {
 	if s.isQueued[id] {
 		return s.worth(id)

@@ -177,7 +177,6 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, isServer b
 	return nil, netip.Addr{}, cmp.Or(failed, refused)
 }
 
-// admit calls Admit, if there is one.
 func (t *Transport) admit(ctx context.Context, a netip.Addr) error {
 	if t.Admit == nil || !a.IsValid() { // a proxy has resolved the name
 		return nil
@@ -205,7 +204,6 @@ func (t *Transport) resolve(ctx context.Context, name string) ([]netip.Addr, err
 	return lookUp(ctx, t.Resolver, "ip", name)
 }
 
-// connectDirectly connects to an address.
 func (t *Transport) connectDirectly(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 	if t.connect != nil {
 		return t.connect(ctx, at)
@@ -322,7 +320,6 @@ func (t *Transport) socks(ctx context.Context, target string) (net.Conn, error) 
 	return c, nil
 }
 
-// proxyError returns err as a [ProxyError].
 func proxyError(err error) error {
 	if p, ok := errors.AsType[*ProxyError](err); ok {
 		return p

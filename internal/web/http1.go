@@ -195,7 +195,6 @@ func (b *body1) Read(p []byte) (n int, err error) {
 	return n, b.err
 }
 
-// isRead reports whether the body was read to its end.
 func (b *body1) isRead() bool { return b.framing.Length == 0 || b.framing.Chunked && b.chunks.Ended() }
 
 // endOfInput returns the error for a body after which nothing is received.

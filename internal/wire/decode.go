@@ -591,7 +591,6 @@ func (d *decoder) key() (string, error) {
 	return alias(b), err
 }
 
-// string decodes the string at pos.
 func (d *decoder) string() (string, error) {
 	if d.peek() != '"' {
 		return "", d.unexpected("a string")

@@ -34,7 +34,6 @@ func (r *Record) estimateSize() int {
 	return n + n/16
 }
 
-// has reports whether any of the fields is set.
 func (r *Record) has(fields []field) bool {
 	for i := range fields {
 		if !fields[i].isZero(unsafe.Pointer(r)) {
@@ -72,7 +71,6 @@ func (raw *rawRecord) quoted(s string) []byte {
 	return nil
 }
 
-// writesZero reports whether rule z requires that a zero value is written.
 func (r *Record) writesZero(z zeroRule) bool {
 	switch z {
 	case writeZero:
@@ -87,7 +85,6 @@ func (r *Record) writesZero(z zeroRule) bool {
 	return false
 }
 
-// appendValue appends the value of a field of the struct at base.
 func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte, error) {
 	switch f.kind {
 	case kindString:
@@ -237,7 +234,6 @@ func grow(dst []byte, n int) []byte {
 	return larger
 }
 
-// appendEscaped appends b and a closing quote.
 func appendEscaped(dst, b []byte) []byte {
 	if !valid(b) {
 		b = []byte(string([]rune(string(b))))

@@ -185,7 +185,6 @@ var (
 	})
 )
 
-// recordSections holds the fields of each section.
 var recordSections = func() (s [5][]field) {
 	rest := recordObject.fields
 	for i := range s {
@@ -236,7 +235,6 @@ func (o *object) find(name string) *field {
 // in returns a pointer to the field in the struct at base. The field must have type T.
 func in[T any](f *field, base unsafe.Pointer) *T { return (*T)(unsafe.Add(base, f.at)) }
 
-// isZero reports whether the field of the struct at base is absent.
 func (f *field) isZero(base unsafe.Pointer) bool {
 	switch f.kind {
 	case kindString:

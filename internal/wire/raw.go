@@ -188,7 +188,6 @@ func cloneValues(s []Values) []Values {
 	return s
 }
 
-// eachString calls f for each string of the record.
 func (r *Record) eachString(f func(*string)) {
 	values := func(s []Values) {
 		for i := range s {

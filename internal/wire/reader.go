@@ -194,7 +194,6 @@ func (r *Reader) next(rec *Record) error {
 	}
 }
 
-// streamError returns the error that ended the stream.
 func (r *Reader) streamError() error {
 	if r.err == io.EOF {
 		return io.EOF
