@@ -37,7 +37,7 @@ func Kinds() []Kind {
 		// The five papers.
 		{
 			Name: "niche", New: newNiche,
-			Source:  "Fan, Zeng and Li 2009, niche genetic algorithm (GAFC)",
+			Source:  "Fan, Zeng and Li, Crawling Strategy of Focused Crawler Based on Niche Genetic Algorithm, DASC 2009",
 			Summary: "hubs breed, authorities mutate, niches stay varied",
 			Stages:  Stages{Fitness: "vsm"},
 		},
@@ -49,7 +49,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "antnet", New: newAntNet,
-			Source:  "Saket and Behrang 2009, AntNet and genetic algorithms",
+			Source:  "Saket and Behrang, A New Crawling Method Based on AntNet Genetic and Routing Algorithms, ISCCC 2009",
 			Summary: "links drawn from all that are known, corrected by prediction errors",
 			Stages:  Stages{Fitness: "wordscore", Context: "page", Search: true},
 		},
@@ -61,7 +61,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "tunnel", New: newTunnel,
-			Source:  "Pal, Tomar and Shrivastava 2009, content and link structure with an irrelevant table",
+			Source:  "Pal, Tomar and Shrivastava, Effective Focused Crawling Based on Content and Link Structure Analysis, IJCSIS 2 (1), 2009",
 			Summary: "links of relevant pages, and a few levels through irrelevant ones",
 			Stages:  Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel", Single: true},
 		},
