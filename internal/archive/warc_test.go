@@ -136,6 +136,7 @@ func TestReaderFaults(t *testing.T) {
 		{"records cut across members", zip(a[:len(a)-10], a[len(a)-10:]+b[:len(b)-8], b[len(b)-8:]+c), "a b c"},
 		{"no empty lines behind records", strings.ReplaceAll(a+b, "\r\n\r\nWARC", "\nWARC"), "a b"},
 		{"bare newlines", strings.ReplaceAll(a+b, "\r\n", "\n"), "a b"},
+		{"version 0.18", strings.ReplaceAll(a+b, "WARC/1.1", "WARC/0.18"), "a b"},
 		{"empty lines in front", "\r\n\n" + a + "\n\n\n\n" + b, "a b"},
 		{"folded header", strings.Replace(a, "text/plain", "text/\r\n plain", 1) + b, "a b"},
 		{"header line without a colon", strings.Replace(a, "Content-Type", "what is this\r\nContent-Type", 1) + b, "a b"},
