@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -293,6 +292,24 @@ func (c *clusterCrawl) finish(t *testing.T, until time.Time, disturb func()) {
 	}
 }
 
+// awaitNodes waits until the nodes of a crawl that is over have ended, too.
+func (c *clusterCrawl) awaitNodes(t *testing.T) {
+	t.Helper()
+	for name, n := range c.nodes {
+		select {
+		case err := <-n.ended:
+			if err != nil {
+				words, _ := os.ReadFile(n.said)
+				t.Logf("node %s: %v\n%s", name, err, lastLines(words, 10))
+			}
+			delete(c.nodes, name)
+		case <-time.After(time.Minute):
+			t.Errorf("crawl %s is over, and node %s does not end", c.name, name)
+			c.kill(t, name, false)
+		}
+	}
+}
+
 func lastLines(b []byte, n int) []byte {
 	lines := bytes.SplitAfter(b, []byte("\n"))
 	return bytes.Join(lines[max(0, len(lines)-n):], nil)
@@ -313,9 +330,7 @@ func (c *clusterCrawl) exports(t *testing.T) (list [4]string) {
 // nodes with and without their disk, any process, servers, all of them; and whoever stalls beyond its
 // lease, joins or leaves.
 func TestADisturbedClusterFetchesTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	servers := startServers(t)
 	type reference struct {
 		digest  string
@@ -342,26 +357,8 @@ func TestADisturbedClusterFetchesTheSame(t *testing.T) {
 			counts[what]++
 			next = time.Now().Add(time.Duration(rng.IntN(1000)) * time.Millisecond)
 		})
-		for name := range c.nodes { // they end too
-			select {
-			case err := <-c.nodes[name].ended:
-				if err != nil {
-					words, _ := os.ReadFile(c.nodes[name].said)
-					t.Logf("node %s: %v\n%s", name, err, lastLines(words, 10))
-				}
-				delete(c.nodes, name)
-			case <-time.After(time.Minute):
-				t.Errorf("crawl %s is over, and node %s does not end", c.name, name)
-				c.kill(t, name, false)
-			}
-		}
-		var st struct {
-			Spent  int
-			Digest string
-		}
-		if err := json.Unmarshal(c.shell(t, "exchange status -to "+servers.url()+" -crawl "+c.name), &st); err != nil {
-			t.Fatal(err)
-		}
+		c.awaitNodes(t)
+		st := c.exchangeStatus(t, servers.url(), c.name)
 		exports := c.exports(t)
 		if undisturbed {
 			references[i] = &reference{st.Digest, st.Spent, exports}
@@ -425,9 +422,7 @@ func (h *hostLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestHostsAreAskedByOneNode crawls forty hosts over three nodes. One node is killed with all its
 // processes, and another leaves. No host gets two requests at once, or one before its delay.
 func TestHostsAreAskedByOneNode(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	const delay = 250 * time.Millisecond
 	c := newCrawl(t, "breadthfirst")
 	servers := startServers(t)
@@ -470,14 +465,7 @@ func TestHostsAreAskedByOneNode(t *testing.T) {
 			}
 		})
 		took := time.Since(begun)
-		for name := range c.nodes {
-			select {
-			case <-c.nodes[name].ended:
-			case <-time.After(time.Minute):
-				t.Errorf("node %s does not end", name)
-				c.kill(t, name, false)
-			}
-		}
+		c.awaitNodes(t)
 		requests := 0
 		for _, h := range hosts {
 			requests += len(h.begun)
@@ -501,9 +489,7 @@ func TestHostsAreAskedByOneNode(t *testing.T) {
 
 // What a tired person does wrong when a machine joins is named, and changes nothing.
 func TestMistakesOfNodesAreNamed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	c := newCrawl(t, "bestfirst")
 	url := startNATS(t)
 	archive := c.args[slices.Index(c.args, "-archive")+1]
@@ -575,9 +561,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 // The servers of doc/guide/machines.md serve a crawl to the certificate of its name. Servers with that certificate are
 // refused, and the certificate of another crawl gives nothing of this one.
 func TestServersOfTheManual(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	c := newCrawl(t, "bestfirst")
 	text, err := os.ReadFile(inRoot("doc", "guide", "machines.md"))
 	if err != nil {
@@ -743,9 +727,7 @@ func otherAccount(t *testing.T, dir, config, url string, servers []*os.Process) 
 // The number of nodes changes nothing, for strategies of both kinds (with -strategies=all, for all that need
 // no search; with -node-counts also for two that search, whose queries are not answered), and any lag.
 func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	url := startNATS(t)
 	names := []string{"bestfirst", "niche", "forage"}
 	partitions, lags, counts := []int{1, 6}, []int{1, 2}, []int{1, 3}
@@ -782,9 +764,7 @@ func TestTheNumberOfNodesDoesNotMatter(t *testing.T) {
 // A partition whose exchange pass is killed while it waits for another partition is started again, although
 // evolve waits for input: nothing may keep the pipeline open. exchange status says when too few servers answer.
 func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	c := &clusterCrawl{crawl: newCrawl(t, "bestfirst"), servers: startServers(t), name: "killed", nodes: map[string]*node{}}
 	c.join(t, "a")
 	killed := false
@@ -811,16 +791,14 @@ func TestAPartitionWithoutExchangeIsStartedAgain(t *testing.T) {
 	}
 	c.servers.kill(0)
 	c.servers.kill(1)
-	for begun := time.Now(); ; time.Sleep(time.Second) { // a server knows that it is alone after some seconds
+	await(t, func() error { // a server knows that it is alone after some seconds
 		cmd := exec.Command("bash", "-c", "exchange status -to "+c.servers.url()+" -crawl "+c.name)
 		cmd.Env = c.env
-		if out, _ := cmd.Output(); bytes.Contains(out, []byte(`"leaderless":true`)) {
-			break
+		if out, _ := cmd.Output(); !bytes.Contains(out, []byte(`"leaderless":true`)) {
+			return fmt.Errorf("status does not say that two of three servers are away: %s", out)
 		}
-		if time.Since(begun) > time.Minute {
-			t.Fatal("status does not say that two of three servers are away")
-		}
-	}
+		return nil
+	})
 }
 
 // digest crawls on several nodes at once, and returns the digest of the crawl.

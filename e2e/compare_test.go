@@ -97,6 +97,26 @@ func newComparison(t *testing.T) comparison {
 	return c
 }
 
+// crawlJazz makes the topic, and the command line of a crawl of the archive from its easy seeds.
+func (c comparison) crawlJazz(t *testing.T, mode string, flags ...string) {
+	t.Helper()
+	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+	c.args = append([]string{inRoot("scripts", "crawl"), "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz"}, flags...)
+	if mode == "steady" {
+		c.args = append(c.args, "-steady")
+	}
+}
+
+// crawlSite makes the topic, and the command line of a crawl of a site of treeOfPages.
+func (c comparison) crawlSite(t *testing.T, mode, site string, flags ...string) {
+	t.Helper()
+	c.shell(t, `topic -query "$(<query.txt)" >topic.json; echo `+site+`/1 >seeds.txt`)
+	c.args = append([]string{inRoot("scripts", "crawl"), "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}, flags...)
+	if mode == "steady" {
+		c.args = append(c.args, "-steady")
+	}
+}
+
 // compare is the command compare, with scripts/crawl on the PATH.
 func (c comparison) compare(args ...string) *exec.Cmd {
 	scripts := inRoot("scripts")
@@ -127,9 +147,7 @@ func (c comparison) read(t *testing.T, name string) string {
 // A compared crawl fetches what scripts/crawl fetches with the same flags, in the same order
 // and with the same scores.
 func TestAComparedCrawlFetchesWhatItWouldHaveFetchedAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is compared in a short test")
-	}
+	skipShort(t, "nothing is compared in a short test")
 	c := newComparison(t)
 	out, err := c.compare("-into", "whole", "test.plan").Output()
 	if err != nil {
@@ -177,9 +195,7 @@ func TestAComparedCrawlFetchesWhatItWouldHaveFetchedAlone(t *testing.T) {
 // A comparison that is killed, with all its crawls or alone, gives the same results when
 // it is started again, however many crawls there are at a time.
 func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is compared in a short test")
-	}
+	skipShort(t, "nothing is compared in a short test")
 	c := newComparison(t)
 	head, _, _ := strings.Cut(plan, "track")
 	c.write(t, head+"track K tunnel bestfirst\ntrack Q symbiosis -param mutation-every=2\npages 60\n")
@@ -246,9 +262,7 @@ func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
 // If a plan grows, only its new crawls are run, and the results have the order of the plan. A plan
 // that changes the meaning of a name needs another directory.
 func TestAPlanMayGrow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is compared in a short test")
-	}
+	skipShort(t, "nothing is compared in a short test")
 	c := newComparison(t)
 	c.shell(t, "mkdir warcs && mv web.warc.gz warcs") // a directory will do
 	head, _, _ := strings.Cut(strings.Replace(plan, "web.warc.gz", "warcs", 1), "track")
@@ -324,9 +338,7 @@ func children(pid int) (pids []int) {
 // A strategy or a score by command gives the same results as spoor's own if it does the same, and
 // the results name the command. If one fails, only its own crawls fail.
 func TestProgramsOfTheUserAreCompared(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is compared in a short test")
-	}
+	skipShort(t, "nothing is compared in a short test")
 	c := newComparison(t)
 	head, _, _ := strings.Cut(plan, "track")
 	const (

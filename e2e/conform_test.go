@@ -16,9 +16,7 @@ import (
 
 // spoor's own stages, the worked examples in doc/examples and the strategies in doc/guide/stages.md keep the contract of a stage.
 func TestStagesConform(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no other programs in a short test")
-	}
+	skipShort(t, "no other programs in a short test")
 	endpoint := newChat()
 	defer endpoint.Close()
 	examples := inRoot("doc", "examples")

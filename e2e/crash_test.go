@@ -52,9 +52,7 @@ func strategyKinds(t *testing.T) map[string]strategyKind {
 // same scores. The web is an archive of the shared data if there is one, else the
 // site of gosite.
 func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not killed in a short test")
-	}
+	skipShort(t, "crawls are not killed in a short test")
 	kinds := strategyKinds(t)
 	names := strings.Split(*strategies, ",")
 	if *strategies == "all" {
@@ -101,9 +99,43 @@ func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	t.Logf("-kills %d -seed %d\n%s", *kills, *seed, b.String())
 }
 
-// printed returns what a program has written to f so far.
-func printed(f *os.File) []byte {
-	b, err := os.ReadFile(f.Name())
+// A process is a program that is the first of a process group of its own.
+type process struct {
+	*exec.Cmd
+	said  string     // the file with what it prints
+	ended chan error // receives the result of Wait
+}
+
+// startProcess starts a program.
+func startProcess(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	said, err := os.Create(filepath.Join(t.TempDir(), "said")) // a file: Wait would wait for a pipe's last holder
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd, said.Name(), make(chan error, 1)}
+	go func() { p.ended <- cmd.Wait() }()
+	return p
+}
+
+// kill kills the process group.
+func (p *process) kill(t *testing.T) {
+	t.Helper()
+	if err := killGroup(p.Cmd); err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+}
+
+// printed returns what the program has printed so far.
+func (p *process) printed() []byte {
+	b, err := os.ReadFile(p.said)
 	if err != nil {
 		return []byte(err.Error())
 	}
@@ -135,18 +167,7 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 		}
 		run := runs[len(runs)-1]
 		before := c.made(run)
-		cmd := c.command(run)
-		said, err := os.Create(filepath.Join(t.TempDir(), "said")) // a file: Wait would wait for a pipe's last holder
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Stdout, cmd.Stderr = said, said
-		ownGroup(cmd)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		p := startProcess(t, c.command(run))
 		early := rng.IntN(4) == 0
 		left := time.Duration(rng.Float64() * float64(2*generation))
 		if early {
@@ -155,9 +176,9 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 		alive := true
 		for look := time.NewTicker(5 * time.Millisecond); alive && !early && slices.Equal(before, c.made(run)); {
 			select {
-			case err := <-ended:
+			case err := <-p.ended:
 				if alive = false; err != nil {
-					t.Fatalf("after %d kills: %v\n%s", done, err, printed(said))
+					t.Fatalf("after %d kills: %v\n%s", done, err, p.printed())
 				}
 			case <-look.C:
 			}
@@ -166,15 +187,12 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 			continue
 		}
 		select {
-		case err := <-ended:
+		case err := <-p.ended:
 			if err != nil {
-				t.Fatalf("after %d kills: %v\n%s", done, err, printed(said))
+				t.Fatalf("after %d kills: %v\n%s", done, err, p.printed())
 			}
 		case <-time.After(left):
-			if err := killGroup(cmd); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
+			p.kill(t)
 			done++
 			steps[c.step(run)]++
 		}
@@ -253,20 +271,14 @@ func (c *crawl) step(run string) string {
 // A crawl that is killed again and again leaves no files that accumulate: neither in the run
 // directory, which has the files of an undisturbed run in the end, nor in the temporary directory.
 func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not killed in a short test")
-	}
+	skipShort(t, "crawls are not killed in a short test")
 	const kills = 25
 	for _, mode := range []string{"loop", "steady"} {
 		t.Run(mode, func(t *testing.T) {
 			c := newComparison(t)
-			c.shell(t, `topic -query "$(<query.txt)" >topic.json; mkdir tmp`)
-			script := inRoot("scripts", "crawl")
 			// jaccard learns a topic, also while a crawl is opened.
-			c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "jaccard", "-pages", "40", "-size", "8"}
-			if mode == "steady" {
-				c.args = append(c.args, "-steady")
-			}
+			c.crawlJazz(t, mode, "-strategy", "jaccard", "-pages", "40", "-size", "8")
+			c.shell(t, "mkdir tmp")
 			c.env = append(c.env, "TMPDIR="+filepath.Join(c.dir, "tmp"))
 			begun := time.Now()
 			c.run(t, "whole")
@@ -283,15 +295,9 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 			}
 			killed := 0
 			for killed < kills {
-				cmd := c.command("killed")
-				ownGroup(cmd)
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				ended := make(chan error, 1)
-				go func() { ended <- cmd.Wait() }()
+				p := startProcess(t, c.command("killed"))
 				select {
-				case err := <-ended:
+				case err := <-p.ended:
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -300,10 +306,7 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 						t.Fatal(err)
 					}
 				case <-time.After(time.Duration(rng.Float64() * float64(whole))):
-					if err := killGroup(cmd); err != nil {
-						t.Fatal(err)
-					}
-					<-ended
+					p.kill(t)
 					killed++
 				}
 			}
@@ -332,9 +335,7 @@ func (c *crawl) files(t *testing.T, dir string) (names []string) {
 // crawl whose topic is learned and grows, and whose queries are charged, goes on as if
 // nothing had happened.
 func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not killed in a short test")
-	}
+	skipShort(t, "crawls are not killed in a short test")
 	// The file that a step writes, while it is running and when it has ended.
 	steps := []struct{ begun, done string }{
 		{"*/addresses.*.part", "*/addresses.ndjson"},
@@ -400,30 +401,21 @@ func (c *crawl) killWhen(t *testing.T, run string, patterns []string) bool {
 		return found
 	}
 	before := matches()
-	cmd := c.command(run)
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	p := startProcess(t, c.command(run))
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	for {
 		select {
-		case err := <-ended:
+		case err := <-p.ended:
 			if err != nil {
-				t.Fatalf("crawl: %v", err)
+				t.Fatalf("crawl: %v\n%s", err, p.printed())
 			}
 			return false
 		case <-look.C:
 			if !slices.ContainsFunc(matches(), func(name string) bool { return !slices.Contains(before, name) }) {
 				continue
 			}
-			if err := killGroup(cmd); err != nil {
-				t.Fatal(err)
-			}
-			<-ended
+			p.kill(t)
 			return true
 		}
 	}

@@ -241,9 +241,7 @@ func TestSeparatePackagesStaySeparate(t *testing.T) {
 // Where a processor can multiply and add at once, the compiler lets it, and the sum differs in
 // its last bit from that of other machines. A conversion prevents it: float64(a*b) + c.
 func TestNumbersAreTheSameOnAllProcessors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for another processor: not with -short")
-	}
+	skipShort(t, "compiles for another processor: not with -short")
 	t.Parallel()
 	args := []string{"build", "-trimpath", "-gcflags=-S"}
 	for _, name := range slices.Concat(pure, []string{"topic", "measure", "strategy"}) {

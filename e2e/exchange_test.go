@@ -95,9 +95,7 @@ func (c *crawl) exchangeStatus(t *testing.T, url, name string) (st exchangeStatu
 // With one partition the crawl is the one without an exchange, byte for byte; with four, the
 // processes of partitions that run one after the other, or lose their disk, change nothing.
 func TestPartitionsOverNATS(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	c := newCrawl(t, "bestfirst")
 	url := startNATS(t)
 	c.run(t, "single")

@@ -135,6 +135,14 @@ func goSite(t *testing.T) string {
 	return server.URL
 }
 
+// skipShort skips a test in short mode.
+func skipShort(t *testing.T, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip(why)
+	}
+}
+
 // need skips a test because something is missing, or fails it if CI=true.
 func need(t *testing.T, what string) {
 	t.Helper()

@@ -137,9 +137,7 @@ highest score of all links to a page is compared with that page's label.
 `
 
 func TestMeasuresAgainstLabels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scores two webs: not with -short")
-	}
+	skipShort(t, "scores two webs: not with -short")
 	if shared() == "" {
 		t.Skip("the shared data is not on this machine")
 	}

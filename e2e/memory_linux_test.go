@@ -20,9 +20,7 @@ func init() { testCommands["peak"] = peak }
 // TestMemoryIsBoundedByTheLine checks that no line makes a command take more memory than eight
 // times its length and 100 MiB.
 func TestMemoryIsBoundedByTheLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("passes lines of many megabytes to every command")
-	}
+	skipShort(t, "passes lines of many megabytes to every command")
 	dir := t.TempDir()
 	command := commandIn(t, dir)
 	topicFile, err := command("topic", "-query", "genetic crawler").Output()
@@ -85,9 +83,7 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 // must not be as long as a stranger likes. The limit is less than the lines together, and 100 MiB more
 // than for one line, which garbage may take.
 func TestMemoryDoesNotGrowWithLongFields(t *testing.T) {
-	if testing.Short() {
-		t.Skip("passes files of hundreds of megabytes to many commands")
-	}
+	skipShort(t, "passes files of hundreds of megabytes to many commands")
 	dir := t.TempDir()
 	command := commandIn(t, dir)
 	for name, text := range map[string]string{
@@ -165,9 +161,7 @@ func TestMemoryDoesNotGrowWithLongFields(t *testing.T) {
 // TestMemoryOfTreesIsBounded checks the same for pages, and for parse -select, which makes trees of those
 // that are not too large for it. With a tree it may take 92 MiB more, because values can repeat the text.
 func TestMemoryOfTreesIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("parses pages of many megabytes")
-	}
+	skipShort(t, "parses pages of many megabytes")
 	dir := t.TempDir()
 	command := commandIn(t, dir)
 	for _, page := range []struct {

@@ -56,9 +56,7 @@ var searchers = []struct {
 // to the query and, if the words of the query are those of pages, to the seed. At its end the
 // crawl prints how many pages the searches have found.
 func TestMutationReachesWhatNoLinkLeadsTo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	for _, s := range searchers {
 		t.Run(s.strategy, func(t *testing.T) {
 			t.Parallel()
@@ -87,9 +85,7 @@ func TestMutationReachesWhatNoLinkLeadsTo(t *testing.T) {
 
 // On the live web a SearXNG is asked.
 func TestMutationAsksASearXNG(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	for _, s := range searchers {
 		t.Run(s.strategy, func(t *testing.T) {
 			t.Parallel()
@@ -112,9 +108,7 @@ func TestMutationAsksASearXNG(t *testing.T) {
 // A search that fails ends the crawl with an error; when it answers again, the same
 // command goes on and fetches what it would have fetched.
 func TestACrawlOutlivesItsSearch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	t.Parallel()
 	c := newIslands(t, "http://jazz.example", "symbiosis")
 	c.write(t, "http://jazz.example")

@@ -35,9 +35,7 @@ func commandLine(pid int) string {
 // The kernel discards a signal to process 1 of a container that has no handler for it, and scripts/crawl has
 // none while it starts the stages of a step. A signal at exactly this time ends the crawl all the same.
 func TestProcess1OfAContainerObeysSignals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	isolate := isolation(t)
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
@@ -103,14 +101,10 @@ func waitForScript(t *testing.T, unshare int) (first, script int) {
 // nothing, the second is refused. After the first, process 1 of its namespace, is killed, the
 // directory can be used.
 func TestARunIsLockedAcrossNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	isolate := isolation(t)
 	c := newComparison(t)
-	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	script := inRoot("scripts", "crawl")
-	c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "niche", "-pages", "12", "-size", "6"}
+	c.crawlJazz(t, "loop", "-strategy", "niche", "-pages", "12", "-size", "6")
 	c.run(t, "plain")
 	want := c.order(t, "plain")
 
@@ -124,14 +118,7 @@ func TestARunIsLockedAcrossNamespaces(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(c.dir, "asked")); err == nil {
-			break
-		}
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the first crawl does not begin")
-		}
-	}
+	await(t, func() error { _, err := os.Stat(filepath.Join(c.dir, "asked")); return err })
 	if first := children(first.Process.Pid); len(first) != 1 || !strings.Contains(commandLine(first[0]), "open") {
 		t.Errorf("process 1 of the first crawl is %v", first)
 	}

@@ -26,14 +26,10 @@ var oddLine = strings.ReplaceAll(odd, "\n", " ")
 // Crawls and comparisons treat the names of files, directories and commands as data: with odd
 // names everywhere they fetch what they fetch with plain names, and no part of a name is executed.
 func TestNamesAreNotExecuted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	c := newComparison(t)
-	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	script := inRoot("scripts", "crawl")
 	flags := []string{"-strategy", "niche", "-pages", "24", "-size", "6"}
-	c.args = append([]string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz"}, flags...)
+	c.crawlJazz(t, "loop", flags...)
 	c.run(t, "plain")
 	want := c.order(t, "plain")
 

@@ -58,9 +58,7 @@ func (s *logSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // by strategies of both kinds and with both loops. The servers' logs hold no address out of scope,
 // and frontier skipped lists each that was found, with its rule.
 func TestACrawlStaysInItsScope(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nothing is crawled in a short test")
-	}
+	skipShort(t, "nothing is crawled in a short test")
 	bin, err := build()
 	if err != nil {
 		t.Fatalf("building the commands: %v", err)

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -27,27 +26,19 @@ var signals = flag.Int("signals", 12, "the number of signals that crawls get at 
 // fetches what it would have fetched: in a replay the same pages in the same order, with the same
 // scores; live, where the order depends on the moment, the same set of pages.
 func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not interrupted in a short test")
-	}
-	script := inRoot("scripts", "crawl")
+	skipShort(t, "crawls are not interrupted in a short test")
 	for _, web := range []string{"replay", "live"} {
 		for _, mode := range []string{"loop", "steady"} {
 			t.Run(web+" "+mode, func(t *testing.T) {
 				c := newComparison(t)
-				c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 				pages := c.order
 				if web == "replay" {
-					c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
+					c.crawlJazz(t, mode, "-strategy", "bestfirst", "-pages", "40", "-size", "8")
 				} else {
 					pages = c.pages
 					site := httptest.NewServer(http.HandlerFunc(treeOfPages))
 					t.Cleanup(site.Close)
-					c.shell(t, "echo "+site.URL+"/1 >seeds.txt")
-					c.args = []string{script, "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}
-				}
-				if mode == "steady" {
-					c.args = append(c.args, "-steady")
+					c.crawlSite(t, mode, site.URL)
 				}
 				c.interruptAtRandom(t, mode == "steady", pages)
 			})
@@ -75,67 +66,38 @@ func treeOfPages(w http.ResponseWriter, r *http.Request) {
 // A stage that hangs does not end when its input does. A second signal kills it, with all that it has
 // started, and the crawl can be resumed without it.
 func TestASecondSignalKillsTheStages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not interrupted in a short test")
-	}
+	skipShort(t, "crawls are not interrupted in a short test")
 	script := inRoot("scripts", "crawl")
 	for _, mode := range []string{"loop", "steady"} {
 		t.Run(mode, func(t *testing.T) {
 			c := newComparison(t)
-			c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-			c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
-			if mode == "steady" {
-				c.args = append(c.args, "-steady")
-			}
+			c.crawlJazz(t, mode, "-strategy", "bestfirst", "-pages", "40", "-size", "8")
 			c.run(t, "want")
 			cmd := c.command("run")
 			cmd.Env = append(cmd.Env, "PARSE=echo $BASHPID >hangs; cat >/dev/null | sleep 600; true")
-			ownGroup(cmd)
-			said, err := os.Create(filepath.Join(c.dir, "said"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer said.Close()
-			cmd.Stdout, cmd.Stderr = said, said
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			ended := make(chan error, 1)
-			go func() { ended <- cmd.Wait() }()
-			var pid int
-			for begun := time.Now(); pid == 0; time.Sleep(10 * time.Millisecond) {
-				text, _ := os.ReadFile(filepath.Join(c.dir, "hangs"))
-				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
-				if time.Since(begun) > time.Minute {
-					t.Fatalf("the stage does not start:\n%s", printed(said))
-				}
-			}
-			time.Sleep(time.Second)
+			p := startProcess(t, cmd)
+			pid := c.stage(t, "hangs")
 			for i := 0; ; i++ { // one within a second of the last is ignored
-				syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+				syscall.Kill(-p.Process.Pid, syscall.SIGINT)
 				select {
-				case <-ended:
+				case <-p.ended:
 				case <-time.After(2500 * time.Millisecond):
 					if i == 5 {
-						cmd.Process.Kill()
-						t.Fatalf("the crawl does not end:\n%s", printed(said))
+						p.Process.Kill()
+						t.Fatalf("the crawl does not end:\n%s", p.printed())
 					}
 					continue
 				}
 				t.Logf("%d signals", i+1)
 				if i == 0 {
-					t.Errorf("the first signal has killed the stage:\n%s", printed(said))
+					t.Errorf("the first signal has killed the stage:\n%s", p.printed())
 				}
 				break
 			}
-			if status := cmd.ProcessState.ExitCode(); status != 130 {
-				t.Errorf("status %d:\n%s", status, printed(said))
+			if status := p.ProcessState.ExitCode(); status != 130 {
+				t.Errorf("status %d:\n%s", status, p.printed())
 			}
-			for begun := time.Now(); syscall.Kill(-pid, 0) != syscall.ESRCH; time.Sleep(10 * time.Millisecond) {
-				if time.Since(begun) > 20*time.Second {
-					t.Fatal("the command of the stage still runs")
-				}
-			}
+			awaitEnd(t, pid)
 			c.shell(t, "PARSE= "+script+" -run run 2>&1")
 			if got, want := c.pages(t, "run"), c.pages(t, "want"); !bytes.Equal(got, want) {
 				t.Errorf("the resumed crawl fetched\n%s\nwant\n%s", got, want)
@@ -144,42 +106,48 @@ func TestASecondSignalKillsTheStages(t *testing.T) {
 	}
 }
 
+// stage waits until a stage has written its process number to a file and works on its input, and
+// returns the number.
+func (c *crawl) stage(t *testing.T, file string) (pid int) {
+	t.Helper()
+	await(t, func() error {
+		text, err := os.ReadFile(filepath.Join(c.dir, file))
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		return err
+	})
+	time.Sleep(time.Second)
+	return pid
+}
+
+// awaitEnd waits until all processes of a group have ended.
+func awaitEnd(t *testing.T, group int) {
+	t.Helper()
+	for begun := time.Now(); syscall.Kill(-group, 0) != syscall.ESRCH; time.Sleep(10 * time.Millisecond) {
+		if time.Since(begun) > 30*time.Second {
+			syscall.Kill(-group, syscall.SIGKILL)
+			t.Fatal("the stages still run")
+		}
+	}
+}
+
 // A script that is killed, also by a signal while it starts a step, cannot tell its stages. They end when
 // they write, instead of going on for the whole generation.
 func TestStagesEndSoonAfterTheScript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawl is killed in a short test")
-	}
+	skipShort(t, "no crawl is killed in a short test")
 	script := inRoot("scripts", "crawl")
 	c := newComparison(t)
-	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	c.args = []string{script, "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz", "-strategy", "bestfirst", "-pages", "40", "-size", "8"}
+	c.crawlJazz(t, "loop", "-strategy", "bestfirst", "-pages", "40", "-size", "8")
 	c.run(t, "want")
 	cmd := c.command("run")
 	cmd.Env = append(cmd.Env, `FETCH=echo $BASHPID >endless; cat; while echo '{"v":1,"url":"http://endless.test/","status_code":200,"text":"jazz"}'; do sleep 0.1; done`)
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var pid int
-	for begun := time.Now(); pid == 0; time.Sleep(10 * time.Millisecond) {
-		text, _ := os.ReadFile(filepath.Join(c.dir, "endless"))
-		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the stage does not start")
-		}
-	}
-	time.Sleep(time.Second)
-	cmd.Process.Kill() // the script only
-	cmd.Wait()
-	for _, group := range []int{pid, cmd.Process.Pid} {
-		for begun := time.Now(); syscall.Kill(-group, 0) != syscall.ESRCH; time.Sleep(10 * time.Millisecond) {
-			if time.Since(begun) > 30*time.Second {
-				syscall.Kill(-group, syscall.SIGKILL)
-				t.Fatal("the stages still run")
-			}
-		}
-	}
+	p := startProcess(t, cmd)
+	pid := c.stage(t, "endless")
+	p.Process.Kill() // the script only
+	<-p.ended
+	awaitEnd(t, pid)
+	awaitEnd(t, p.Process.Pid)
 	c.shell(t, "FETCH= "+script+" -run run 2>&1")
 	if got, want := c.pages(t, "run"), c.pages(t, "want"); !bytes.Equal(got, want) {
 		t.Errorf("the resumed crawl fetched\n%s\nwant\n%s", got, want)
@@ -189,15 +157,11 @@ func TestStagesEndSoonAfterTheScript(t *testing.T) {
 // A signal to all processes of a live crawl, as a service manager sends it, loses no page that was
 // fetched: only the requests that it ended are made again.
 func TestASignalToAllLosesNoPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("crawls are not interrupted in a short test")
-	}
-	script := inRoot("scripts", "crawl")
+	skipShort(t, "crawls are not interrupted in a short test")
 	for _, mode := range []string{"loop", "steady"} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(fmt.Sprintf("%s %v", mode, sig), func(t *testing.T) {
 				c := newComparison(t)
-				c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 				var answered atomic.Int32
 				enough, sent := make(chan bool), make(chan bool)
 				site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -210,36 +174,22 @@ func TestASignalToAllLosesNoPage(t *testing.T) {
 					}
 				}))
 				defer site.Close()
-				c.shell(t, "echo "+site.URL+"/1 >seeds.txt")
-				c.args = []string{script, "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-j", "1", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}
-				if mode == "steady" {
-					c.args = append(c.args, "-steady")
-				}
-				cmd := c.command("run")
-				ownGroup(cmd)
-				said, err := os.Create(filepath.Join(c.dir, "said"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer said.Close()
-				cmd.Stdout, cmd.Stderr = said, said
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				c.crawlSite(t, mode, site.URL, "-j", "1")
+				p := startProcess(t, c.command("run"))
 				<-enough
-				if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
+				if err := syscall.Kill(-p.Process.Pid, sig); err != nil {
 					t.Fatal(err)
 				}
 				close(sent)
-				if err := cmd.Wait(); err == nil {
-					t.Errorf("the crawl ended before the signal:\n%s", printed(said))
+				if err := <-p.ended; err == nil {
+					t.Errorf("the crawl ended before the signal:\n%s", p.printed())
 				}
 				c.run(t, "run")
 				if n := bytes.Count(c.pages(t, "run"), []byte("\n")); n != 31 {
 					t.Errorf("%d of 31 pages were fetched", n)
 				}
 				if again := int(answered.Load()) - 31; again > 1 {
-					t.Errorf("%d pages were fetched again:\n%s", again, printed(said))
+					t.Errorf("%d pages were fetched again:\n%s", again, p.printed())
 				}
 			})
 		}
@@ -295,29 +245,19 @@ func (c *crawl) interruptAtRandom(t *testing.T, steady bool, pages func(t *testi
 	runs := 0
 	for sent := 0; sent < *signals; {
 		kind := kinds[sent%len(kinds)]
-		cmd := c.command(fmt.Sprintf("run%d", runs))
-		ownGroup(cmd)
-		said, err := os.Create(filepath.Join(c.dir, "said")) // a file: Wait would wait for a pipe's last holder
-		if err != nil {
-			t.Fatal(err)
-		}
-		cmd.Stdout, cmd.Stderr = said, said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
+		p := startProcess(t, c.command(fmt.Sprintf("run%d", runs)))
 		moment := time.After(time.Duration(rng.Float64() * float64(whole)))
 		if steady && sent%2 == 1 {
 			moment = c.loopMade(fmt.Sprintf("run%d", runs), time.Duration(rng.IntN(30))*time.Millisecond)
 		}
 		signalled := false
+		var err error
 		select {
-		case err = <-ended: // before the signal: the next signal finds another crawl
+		case err = <-p.ended: // before the signal: the next signal finds another crawl
 		case <-moment:
 			sent++
 			signalled = true
-			pid := cmd.Process.Pid
+			pid := p.Process.Pid
 			if kind.group {
 				pid = -pid
 			}
@@ -325,16 +265,13 @@ func (c *crawl) interruptAtRandom(t *testing.T, steady bool, pages func(t *testi
 				t.Fatal(err)
 			}
 			select {
-			case err = <-ended:
+			case err = <-p.ended:
 			case <-time.After(time.Minute):
-				killGroup(cmd)
-				t.Fatalf("%s: the crawl does not end:\n%s", kind.name, printed(said))
+				killGroup(p.Cmd)
+				t.Fatalf("%s: the crawl does not end:\n%s", kind.name, p.printed())
 			}
 		}
-		status := 0
-		if e := (*exec.ExitError)(nil); errors.As(err, &e) {
-			status = shellStatus(e.ProcessState)
-		}
+		status := exitStatus(err)
 		if signalled {
 			statuses[fmt.Sprintf("%s: %d", kind.name, status)]++
 		}
@@ -342,15 +279,14 @@ func (c *crawl) interruptAtRandom(t *testing.T, steady bool, pages func(t *testi
 		case status == 0:
 			runs++
 		case !signalled:
-			t.Fatalf("status %d without a signal:\n%s", status, printed(said))
+			t.Fatalf("status %d without a signal:\n%s", status, p.printed())
 		case status == 128+int(kind.signal):
 			// For HUP, this is before the script has set its trap, which exits with 143, or while it
 			// starts a pipeline.
 		case kind.signal == syscall.SIGHUP && status == 143:
 		default:
-			t.Errorf("%s: status %d:\n%s", kind.name, status, printed(said))
+			t.Errorf("%s: status %d:\n%s", kind.name, status, p.printed())
 		}
-		said.Close()
 	}
 	c.run(t, fmt.Sprintf("run%d", runs))
 	for i := range runs + 1 {

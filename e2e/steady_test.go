@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,24 +15,10 @@ import (
 // A steady crawl writes the same bytes as a looping one, with every strategy: the pages, the
 // next addresses, the answers of queries, the topic, and the summaries.
 func TestASteadyCrawlIsTheSameCrawl(t *testing.T) {
-	if testing.Short() {
-		t.Skip("no crawls in a short test")
-	}
+	skipShort(t, "no crawls in a short test")
 	c := newCrawl(t, "niche")
 	c.shell(t, "search -index web.db -archive web.warc.gz -query nothing")
-	type kind struct {
-		Name, Expand string
-		Search       bool
-	}
-	var kinds []kind
-	for line := range bytes.SplitSeq(bytes.TrimSpace(c.shell(t, "evolve -strategies -json")), []byte("\n")) {
-		var k kind
-		if err := json.Unmarshal(line, &k); err != nil {
-			t.Fatal(err)
-		}
-		kinds = append(kinds, k)
-	}
-	for _, k := range kinds {
+	for _, k := range strategyKinds(t) {
 		t.Run(k.Name, func(t *testing.T) {
 			c := *c
 			c.args = append(slices.Clone(c.args), "-strategy", k.Name, "-pages", "48")

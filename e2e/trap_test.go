@@ -298,9 +298,7 @@ func share(spent map[string]int) (inside, all int, percent float64) {
 // TestTrapsCostLittle crawls a site with all kinds of traps, and limits the share of the budget
 // that is spent in them.
 func TestTrapsCostLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a crawl of a site with traps takes half a minute")
-	}
+	skipShort(t, "a crawl of a site with traps takes half a minute")
 	if _, err := exec.LookPath("bash"); err != nil {
 		need(t, "bash")
 	}

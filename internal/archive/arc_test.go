@@ -1,12 +1,8 @@
 package archive
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,18 +23,7 @@ func arcHead() string {
 func asARC(t testing.TB, records ...string) []string {
 	t.Helper()
 	all := []string{arcHead()}
-	r, err := NewReader(strings.NewReader(strings.Join(records, "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for rec := range wholeRecords(t, strings.NewReader(strings.Join(records, ""))) {
 		block, err := io.ReadAll(rec)
 		if err != nil {
 			t.Fatal(err)
@@ -47,6 +32,7 @@ func asARC(t testing.TB, records ...string) []string {
 			all = append(all, arcRecord(rec.TargetURI(), rec.Date().Format(timestampLayout), "text/html", string(block)))
 		}
 	}
+	return all
 }
 
 // answers returns all pages of a file, read in order and by URL.
@@ -72,13 +58,6 @@ func answers(t testing.TB, path string) []string {
 
 func TestReplayARC(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	warc := []string{
 		capture("http://a/", old, 200, "", "root"),
 		capture("http://a/moved", old, 301, "/", ""),
@@ -89,66 +68,16 @@ func TestReplayARC(t *testing.T) {
 		capture("https://a/empty", old, 200, "", ""),
 	}
 	arc := asARC(t, warc...)
-	want := answers(t, write("x.warc.gz", zip(warc...)))
+	want := answers(t, fileOf(t, dir, "x.warc.gz", []byte(zip(warc...))))
 	if len(want) != 14 {
 		t.Fatalf("%d answers", len(want))
 	}
 	for name, content := range map[string]string{
 		"x.arc": strings.Join(arc, ""), "x.arc.gz": zip(arc...), "one.arc.gz": zip(strings.Join(arc, "")),
 	} {
-		if diff := cmp.Diff(want, answers(t, write(name, content))); diff != "" {
+		if diff := cmp.Diff(want, answers(t, fileOf(t, dir, name, []byte(content)))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-	}
-}
-
-// TestSharedWebAsARC writes a web of the shared data as an ARC file.
-func TestSharedWebAsARC(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes long")
-	}
-	f, err := os.Open(shared(t, "webs/webkb.warc.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file bytes.Buffer
-	file.WriteString(arcHead())
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rec.Type() != "response" {
-			continue
-		}
-		block, err := io.ReadAll(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file.WriteString(arcRecord(rec.TargetURI(), rec.Date().Format(timestampLayout), "text/html", string(block)))
-	}
-	read := func(r io.Reader) (all []string) {
-		for page, err := range Stream(r, "x", Filter{}, Limits{}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, page.URL+" "+page.Time.String()+" "+page.Digest+" "+Digest(page.Body))
-		}
-		return all
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(read(f), read(&file)); diff != "" {
-		t.Error(diff)
 	}
 }
 
@@ -204,20 +133,9 @@ func TestARCFaults(t *testing.T) {
 		{"another ARC file behind", zip(head, a) + zip(head, b), "a b"},
 	} {
 		t.Run(v.name, func(t *testing.T) {
-			r, err := NewReader(strings.NewReader(v.in))
-			if err != nil {
-				t.Fatal(err)
-			}
 			var words []string
-			for {
-				rec, err := r.Next()
-				if err == io.EOF {
-					break
-				}
+			for rec, err := range recordsOf(t, strings.NewReader(v.in)) {
 				if err != nil {
-					if _, ok := errors.AsType[*FormatError](err); !ok {
-						t.Fatal(err)
-					}
 					words = append(words, "!")
 					continue
 				}
@@ -251,16 +169,8 @@ func TestARCHeader(t *testing.T) {
 		"http://a/y - 1996 text/plain 3\nabc\n" +
 		"http://a/d - 199612310 text/plain 3\nabc\n" +
 		"http://a/m - 199613 text/plain 3\nabc\n"
-	r, err := NewReader(strings.NewReader(in))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []Header
-	for {
-		rec, err := r.Next()
-		if err != nil {
-			break
-		}
+	for rec := range wholeRecords(t, strings.NewReader(in)) {
 		if rec.Version != "ARC" {
 			t.Errorf("version %q", rec.Version)
 		}
@@ -277,30 +187,5 @@ func TestARCHeader(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestARCBrokenBytes breaks each byte of a file in turn.
-func TestARCBrokenBytes(t *testing.T) {
-	parts := []string{arcHead()}
-	for _, name := range []string{"a", "b", "c", "d"} {
-		parts = append(parts, arcRecord("http://a/"+name, "20200101000000", "text/html", "HTTP/1.0 200 OK\r\n\r\n"+name))
-	}
-	for name, in := range map[string]string{"plain": strings.Join(parts, ""), "members": zip(parts...)} {
-		worst := 4
-		for at := 4; at < len(in); at++ {
-			broken := []byte(in)
-			broken[at] ^= 0xff
-			whole := 0
-			for page := range Stream(bytes.NewReader(broken), "x", Filter{}, Limits{}) {
-				if page != nil && page.URL == "http://a/"+string(page.Body) {
-					whole++
-				}
-			}
-			worst = min(worst, whole)
-		}
-		if worst < 3 {
-			t.Errorf("%s: a single byte costs %d of 4 records", name, 4-worst)
-		}
 	}
 }

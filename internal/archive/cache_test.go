@@ -15,9 +15,7 @@ func TestIndexesOfOtherProgramsAreKept(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz.open", capture("http://a/1", old, 200, "", "1"))
 	const foreign = "a)/1 20200101000000 {\"url\":\"http://a/1\",\"note\":\"precious\"}\n"
-	if err := os.WriteFile(path+indexSuffix, []byte(foreign), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fileOf(t, dir, filepath.Base(path)+indexSuffix, []byte(foreign))
 	check := func(what string) {
 		t.Helper()
 		if b, err := os.ReadFile(path + indexSuffix); err != nil || string(b) != foreign {
@@ -54,11 +52,7 @@ func TestUnusedFilesOfTheCacheAreRemoved(t *testing.T) {
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
 	long := time.Now().Add(-2 * maxUnused)
 	for _, name := range []string{"0123456789abcdef-old.warc.cdxj", "0123456789abcdef-old.warc.graph", "robots.ndjson", "short-old.warc.cdxj"} {
-		name = filepath.Join(cache, name)
-		if err := os.WriteFile(name, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(name, long, long); err != nil {
+		if err := os.Chtimes(fileOf(t, cache, name, nil), long, long); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -196,19 +196,8 @@ func TestZstdFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
 	records := 0
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for rec := range wholeRecords(t, bytes.NewReader(data)) {
 		n, err := io.Copy(io.Discard, rec)
 		if err == nil {
 			err = rec.Close()

@@ -17,10 +17,7 @@ func TestFilesThatAreNoneOfAWriterAreLeftAlone(t *testing.T) {
 		"x-20990101000000-00009-vm.warc.gz":       "WARC/1.1\r\nWARC-Type: response\r\n",
 	} {
 		dir := t.TempDir()
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		file := fileOf(t, dir, name, []byte(content))
 		var left []string
 		w, err := NewWriter(WriterOptions{Prefix: filepath.Join(dir, "x"), Zstd: strings.Contains(name, "zst"), Cut: func(path string) { left = append(left, path) }})
 		if err != nil {

@@ -15,18 +15,10 @@ import (
 // offset of each fault.
 func places(t testing.TB, src io.Reader) (all []string) {
 	t.Helper()
-	r, err := NewReader(src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rec, err := range r.all() {
-		fault, ok := err.(*FormatError)
-		if ok {
+	for rec, err := range recordsOf(t, src) {
+		if fault, ok := err.(*FormatError); ok {
 			all = append(all, fmt.Sprint("!", fault.Offset))
 			continue
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 		block, err := io.ReadAll(rec)
 		if err != nil {

@@ -157,11 +157,8 @@ func TestDamagedLedger(t *testing.T) {
 
 func TestLedgerOtherFile(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "crawl"+ledgerSuffix)
 	mine := bytes.Repeat([]byte("my own captures\n"), 100)
-	if err := os.WriteFile(path, mine, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	path := fileOf(t, dir, "crawl"+ledgerSuffix, mine)
 	if w, err := NewWriter(testOptions(dir)); err == nil {
 		w.Close()
 		t.Error("taken")
@@ -172,30 +169,6 @@ func TestLedgerOtherFile(t *testing.T) {
 	if got := names(t, dir); len(got) > 0 {
 		t.Errorf("files %v", got)
 	}
-}
-
-// FuzzLedger checks that no key is found that was not stored, whatever the file contains.
-func FuzzLedger(f *testing.F) {
-	f.Add([]byte(ledgerMagic), uint16(3))
-	f.Add(append(make([]byte, bucketSize), nthKey(3)[0], 1, 2), uint16(3))
-	f.Fuzz(func(t *testing.T, data []byte, i uint16) {
-		path := filepath.Join(t.TempDir(), "x")
-		if len(data) > 1<<20 || os.WriteFile(path, data, 0o666) != nil {
-			return
-		}
-		l, err := openLedger(path)
-		if err != nil {
-			return
-		}
-		defer l.close()
-		if at, ok := l.get(nthKey(int(i))); ok {
-			t.Fatalf("found %v", at)
-		}
-		l.put(nthKey(int(i)), nthPosition(1))
-		if at, ok := l.get(nthKey(int(i))); !ok || at != nthPosition(1) {
-			t.Fatalf("%v, %v", at, ok)
-		}
-	})
 }
 
 // FuzzCaptures puts an arbitrary list of captures, with right checksums, beside the files of a
@@ -254,13 +227,9 @@ func FuzzCaptures(f *testing.F) {
 		o := o
 		o.Prefix, o.Random = filepath.Join(dir, "crawl"), rand.NewChaCha8([32]byte{2})
 		for name, data := range files {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			fileOf(t, dir, name, data)
 		}
-		if err := os.WriteFile(o.Prefix+ledgerSuffix, ledger, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fileOf(t, dir, "crawl"+ledgerSuffix, ledger)
 		l, err := openLedger(o.Prefix + ledgerSuffix)
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -282,11 +280,7 @@ func TestReplayPagesAreNotOverwritten(t *testing.T) {
 		body = append(body, noise(size/2)+strings.Repeat("x", size-size/2))
 		file = append(file, raw(fmt.Sprint(i), body[i], size))
 	}
-	path := filepath.Join(t.TempDir(), "x.warc.gz")
-	if err := os.WriteFile(path, []byte(zip(append(file, file[2]+file[3])...)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	r := replay(t, path)
+	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", append(file, file[2]+file[3])...))
 	for range 2 {
 		var all []*Page
 		for i := range file {

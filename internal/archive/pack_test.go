@@ -498,24 +498,3 @@ func TestPackPageBestScore(t *testing.T) {
 	}
 	p.Abort()
 }
-
-func BenchmarkPack(b *testing.B) {
-	name := shared(b, "webs/webkb.warc.gz")
-	info := must(os.Stat(name))
-	b.ReportAllocs()
-	b.SetBytes(info.Size())
-	for b.Loop() {
-		p := NewPacker(io.Discard, PackOptions{Temp: b.TempDir()})
-		for v, err := range Volumes([]string{name}, nil) {
-			if err == nil {
-				err = p.Archive(b.Context(), &v)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
-		if err := p.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

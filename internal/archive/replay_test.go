@@ -53,11 +53,7 @@ const (
 // archiveOf writes a file of records, each in its own member.
 func archiveOf(t testing.TB, dir, name string, records ...string) string {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(zip(records...)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return fileOf(t, dir, name, []byte(zip(records...)))
 }
 
 func TestReplayFetch(t *testing.T) {
@@ -490,49 +486,12 @@ func TestOpenIndexConcurrent(t *testing.T) {
 	}
 }
 
-func FuzzIndex(f *testing.F) {
-	c := Capture{URL: "http://a/", Timestamp: "20260101000000", Filename: "x", Status: 200}
-	line := string(c.appendLine(nil))
-	f.Add([]byte(line), "http://a/")
-	f.Add([]byte(line+"a)/b 2026 {\n\n"+line), "http://a/b")
-	f.Add([]byte("!meta {\"spoor-cdxj\":4}\n"+line), "http://a/")
-	f.Fuzz(func(t *testing.T, data []byte, url string) {
-		release := func() error { return nil }
-		if x, err := newIndex(data, release); err == nil {
-			x.Has(url)
-		}
-		x, err := newIndex(append(metaLine(Meta{}), data...), release)
-		if err != nil {
-			t.Fatal(err)
-		}
-		u, err := weburl.Canonical(url)
-		if err != nil {
-			return
-		}
-		x.Lookup(nil, u)
-		// A line that is written is found and read as it was.
-		c := Capture{URL: u, Timestamp: "20260101000000", MIME: "text/html", Status: 200, Digest: "sha1:A", Filename: string(data), Offset: 1, Length: 2, Skip: 3, Redirect: u}
-		if strings.ToValidUTF8(c.Filename, "") != c.Filename {
-			c.Filename = "x"
-		}
-		x, _ = newIndex(c.appendLine(metaLine(Meta{})), release)
-		if got := x.Lookup(nil, u); len(got) != 1 || got[0] != c {
-			t.Fatalf("%+v became %+v", c, got)
-		}
-	})
-}
-
 func TestReplayWithoutRecords(t *testing.T) {
 	dir := t.TempDir()
-	text := filepath.Join(dir, "list.txt")
-	if err := os.WriteFile(text, []byte("http://a/\nhttp://b/\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	text := fileOf(t, dir, "list.txt", []byte("http://a/\nhttp://b/\n"))
 	sound := archiveOf(t, dir, "sound.warc.gz", capture("http://a/", old, 200, "", "a"))
 	hollow := t.TempDir()
-	if err := os.WriteFile(filepath.Join(hollow, "x.warc"), []byte("torn"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fileOf(t, hollow, "x.warc", []byte("torn"))
 	for range 2 { // the second time by the index of the first
 		for _, paths := range [][]string{{text}, {sound, text}, {text, sound}, {hollow}} {
 			if _, err := OpenReplay(paths, ReplayOptions{Index: IndexOptions{Beside: true}}); !errors.Is(err, ErrNotWARC) {
@@ -548,11 +507,7 @@ func TestReplayWithoutRecords(t *testing.T) {
 		}
 	}
 	// And an empty file is the archive of nothing.
-	empty := filepath.Join(dir, "empty.warc")
-	if err := os.WriteFile(empty, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if r := replay(t, empty); r.Has("http://a/") || r.Faults() != 0 {
+	if r := replay(t, fileOf(t, dir, "empty.warc", nil)); r.Has("http://a/") || r.Faults() != 0 {
 		t.Error("something is in nothing")
 	}
 }

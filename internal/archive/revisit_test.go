@@ -29,18 +29,7 @@ func recordsIn(t testing.TB, dir string) (all []written) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		r, err := NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			rec, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		for rec := range wholeRecords(t, f) {
 			block, err := io.ReadAll(rec)
 			if err != nil {
 				t.Fatal(err)
@@ -305,22 +294,6 @@ func TestNoArchive(t *testing.T) {
 	x.NoArchive = ""
 	if write(t, w, x).Revisit {
 		t.Error("a revisit of what is not there")
-	}
-}
-
-func TestLedgerOfSharedWeb(t *testing.T) {
-	dir := t.TempDir()
-	o := testOptions(dir)
-	o.MaxSize = 30_000
-	w := newWriter(t, o)
-	number := 500 / step(5)
-	for i := range number {
-		write(t, w, exchange(fmt.Sprint("http://example.com/", i), 2000))
-	}
-	for i := range number {
-		if !write(t, w, exchange(fmt.Sprint("http://example.com/", i), 2000)).Revisit {
-			t.Fatalf("page %d is written twice", i)
-		}
 	}
 }
 

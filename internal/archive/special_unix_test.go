@@ -22,11 +22,7 @@ func mkfifo(t *testing.T, name string) string {
 // oneArchive returns a directory with an archive, and its name.
 func oneArchive(t *testing.T) (dir, name string) {
 	dir = t.TempDir()
-	name = filepath.Join(dir, "a.warc")
-	if err := os.WriteFile(name, []byte(record("resource", "http://a/", old, "hello", "Content-Type", "text/html")), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return dir, name
+	return dir, fileOf(t, dir, "a.warc", []byte(record("resource", "http://a/", old, "hello", "Content-Type", "text/html")))
 }
 
 func TestAPipeInADirectoryOrPatternIsAnErrorWithItsName(t *testing.T) {
@@ -150,10 +146,7 @@ func TestAFileThatBecameAPipeAfterItsDirectoryWasReadIsNotWaitedFor(t *testing.T
 
 func TestAPipeThatIsNamedIsReadToItsEnd(t *testing.T) {
 	_, name := oneArchive(t)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(name))
 	pipe := mkfifo(t, filepath.Join(t.TempDir(), "p.warc"))
 	go os.WriteFile(pipe, data, 0)
 	pages := 0

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"bytes"
 	"crypto/md5"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -282,37 +281,5 @@ func TestVerifySharedArchives(t *testing.T) {
 				t.Errorf("%s\n%+v", diff, all)
 			}
 		})
-	}
-}
-
-func FuzzVerify(f *testing.F) {
-	f.Add([]byte(good("a") + good("b")))
-	f.Add([]byte(zip(with("a", "WARC-Block-Digest: "+Digest(nil)), good("b")[:50])))
-	f.Add([]byte(zst(good("a")+good("a"), "rubbish")))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		v := Verifier{Report: func(x Finding) {
-			if x.Kind == "" || x.Detail == "" || x.Offset < 0 || x.Offset > int64(len(file)) {
-				t.Errorf("%+v", x)
-			}
-		}}
-		if err := v.File("x", bytes.NewReader(file)); err != nil {
-			t.Fatal(err)
-		}
-		v.Close()
-	})
-}
-
-func BenchmarkVerify(b *testing.B) {
-	file, err := os.ReadFile(shared(b, "webs/webkb.warc.gz"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	b.SetBytes(int64(len(file)))
-	for b.Loop() {
-		v := Verifier{Report: func(x Finding) { b.Fatalf("%+v", x) }}
-		if err := v.File("x", bytes.NewReader(file)); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 )
@@ -93,33 +92,6 @@ func BenchmarkWrite(b *testing.B) {
 				e.end(httpResponse, x.Head, x.Body)
 			}
 		})
-		// compression only, of the same bytes
-		heads := make([][]byte, len(all))
-		for i, x := range all {
-			e := testEncoder(b, false)
-			e.begin("response", &e.ids[0], x, "")
-			e.end(httpResponse, x.Head, x.Body)
-			heads[i] = e.head
-		}
-		b.Run("packing/ours", func(b *testing.B) {
-			e := testEncoder(b, false)
-			b.SetBytes(size / int64(len(all)))
-			for n := 0; b.Loop(); n++ {
-				x := all[n%len(all)]
-				e.reset()
-				e.head = append(e.head[:0], heads[n%len(all)]...)
-				e.member(x.Head, x.Body)
-			}
-		})
-		b.Run("packing/stdlib", func(b *testing.B) {
-			b.SetBytes(size / int64(len(all)))
-			z := stdgzip.NewWriter(nil)
-			var out bytes.Buffer
-			for n := 0; b.Loop(); n++ {
-				x := all[n%len(all)]
-				packPlainly(z, &out, heads[n%len(all)], x.Head, x.Body, recordEnd)
-			}
-		})
 		b.Run("stdlib", func(b *testing.B) {
 			f, err := os.Create(filepath.Join(b.TempDir(), "x"))
 			if err != nil {
@@ -157,58 +129,4 @@ func fresh(all []*Exchange, n int) *Exchange {
 	x := *all[n%len(all)]
 	x.Truncated = "length"
 	return &x
-}
-
-// BenchmarkRevisit writes exchanges with known payloads.
-func BenchmarkRevisit(b *testing.B) {
-	w := newWriter(b, testOptions(b.TempDir()))
-	x := exchange("http://example.com/"+strings.Repeat("x", 60), 50_000)
-	write(b, w, x)
-	b.ReportAllocs()
-	for b.Loop() {
-		if at := write(b, w, x); !at.Revisit {
-			b.Fatal("no revisit")
-		}
-	}
-}
-
-func BenchmarkOpenWriter(b *testing.B) {
-	o := testOptions(b.TempDir())
-	w := newWriter(b, o)
-	for i := range 1 << 17 {
-		w.ledger.put(key(fmt.Appendf(nil, "%16x", i*7919)), position{1, int64(i)})
-	}
-	w.Close()
-	for b.Loop() {
-		w, err := NewWriter(o)
-		if err != nil {
-			b.Fatal(err)
-		}
-		w.Close()
-	}
-}
-
-// BenchmarkDigest computes the two digests of a record.
-func BenchmarkDigest(b *testing.B) {
-	body := make([]byte, 100_000)
-	for _, name := range []string{"sha1", "sha256"} {
-		b.Run(name, func(b *testing.B) {
-			d, _ := newDigester(name)
-			p := newEncoder(d, nil, DefaultLevel)
-			b.SetBytes(int64(len(body)))
-			for b.Loop() {
-				p.take(&Exchange{Body: body})
-			}
-		})
-	}
-}
-
-func BenchmarkLedger(b *testing.B) {
-	l := testLedger(b)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		k := key(fmt.Appendf(nil, "%016x", i*7919))
-		l.put(k, position{1, int64(i)})
-		l.get(k)
-	}
 }

@@ -141,20 +141,9 @@ func TestWriter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var kinds []string
 	var end int64
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for rec := range wholeRecords(t, bytes.NewReader(data)) {
 		block, err := io.ReadAll(rec)
 		if err != nil {
 			t.Fatal(err)
@@ -399,8 +388,7 @@ func testTornFile(t *testing.T, zstd bool) {
 		t.Fatal(err)
 	}
 	var ends []int64 // of records
-	r, _ := NewReader(bytes.NewReader(data))
-	for rec, err := r.Next(); err == nil; rec, err = r.Next() {
+	for rec := range wholeRecords(t, bytes.NewReader(data)) {
 		rec.Close()
 		ends = append(ends, rec.Offset+rec.Length)
 	}
@@ -708,9 +696,7 @@ func TestOtherFilesAreIgnored(t *testing.T) {
 		"crawl-99999999999999-00007-h.warc.gz", "crawl.warc.gz.open", "other-20261120120000-00007-h.warc.gz.open",
 	}
 	for _, name := range others {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fileOf(t, dir, name, []byte("mine"))
 	}
 	newWriter(t, testOptions(dir)).Close()
 	want := append([]string{"crawl-20261120120000-00000-example.org.warc.gz"}, others...)

@@ -116,10 +116,3 @@ func FuzzPageName(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkPageName(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		PageName("http://www.cs.example.edu/People/%7Esomebody/Courses/index.html")
-	}
-}

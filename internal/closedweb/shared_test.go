@@ -23,14 +23,3 @@ func shared(t testing.TB, name string) string {
 	}
 	return path
 }
-
-// symlinked returns a link to a shared file in a directory of the test, so that its cache
-// is written there.
-func symlinked(t testing.TB, name string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), filepath.Base(name))
-	if err := os.Symlink(shared(t, name), to); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
-	}
-	return to
-}

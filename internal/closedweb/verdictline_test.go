@@ -69,13 +69,3 @@ func FuzzAppendVerdict(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkAppendVerdict(b *testing.B) {
-	line := []byte(`{"v":1,"url":"http://a.example/some/page.html","generation":12,"depth":3,"via":"http://a.example/","operator":"link","priority":0.53,"timestamp":"2026-01-01T00:00:00.000Z","status_code":200,"content_type":"text/html","content_length":5321,"fetch_ms":12,"digest":"sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","score":0.5,"scores":{"vsm":0.5},"relevant":true}`)
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	var out []byte
-	for b.Loop() {
-		out = AppendVerdict(out[:0], line, Relevant, 1234)
-	}
-}

@@ -438,21 +438,6 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-func BenchmarkPages(b *testing.B) {
-	s := goTree(b)
-	var paths []string
-	for _, p := range s.Pages() {
-		paths = append(paths, p.Path)
-	}
-	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		w := get(s, paths[i*1009%len(paths)])
-		b.SetBytes(int64(w.Body.Len()))
-		i++
-	}
-}
-
 func FuzzServeHTTP(f *testing.F) {
 	s := small(f)
 	for _, p := range []string{"/", "/crypto/tls/", "/crypto/tls", "/crypto/tls/type.Conn.html", "/crypto/tls/func..html", "/private/crypto/", "//", "", "/crypto/tls/\x00.go.html", "/../x", "/type.Conn.html"} {

@@ -103,16 +103,3 @@ func FuzzReplay(f *testing.F) {
 		HITS{Iterations: 3}.Scores(&g, g.Mark())
 	})
 }
-
-func BenchmarkReplay100000(b *testing.B) {
-	g := random(7000, func(*Graph) {})
-	log := g.AppendSince(nil, Mark{})
-	b.ReportMetric(float64(g.Links()), "links")
-	b.ReportAllocs()
-	for b.Loop() {
-		var back Graph
-		if _, err := back.Replay(log); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -348,39 +347,4 @@ func FuzzRobots(f *testing.F) {
 			t.Errorf("a rule that spells %q does not match it", p)
 		}
 	})
-}
-
-func BenchmarkParse(b *testing.B) {
-	var text strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&text, "User-agent: bot%c\nDisallow: /private/%d/*.html$\nAllow: /public/%d/\n\n", 'a'+i%26, i, i)
-	}
-	data := []byte(text.String())
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Parse(data)
-	}
-}
-
-func BenchmarkDecide(b *testing.B) {
-	var text strings.Builder
-	text.WriteString("User-agent: *\n")
-	for i := range 100 {
-		fmt.Fprintf(&text, "Disallow: /private/%d/*.html$\nDisallow: /*?session%d=\n", i, i)
-	}
-	r := Parse([]byte(text.String())).For("spoor")
-	b.ReportAllocs()
-	for b.Loop() {
-		r.Decide("http://example.com/public/a/path/of/some/length/index.html?q=1")
-	}
-}
-
-func BenchmarkParseManyRules(b *testing.B) {
-	data := []byte("user-agent:*\n" + strings.Repeat("allow:/\n", MaxSize/8-2))
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Parse(data).For("spoor")
-	}
 }

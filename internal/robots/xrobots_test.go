@@ -136,11 +136,3 @@ func FuzzXRobotsTag(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkXRobotsTag(b *testing.B) {
-	values := []string{"googlebot: nofollow, noarchive", "unavailable_after: Wed, 03 Jul 2030 15:00:00 GMT, noindex"}
-	b.ReportAllocs()
-	for b.Loop() {
-		XRobotsTag("spoor", values)
-	}
-}

@@ -151,24 +151,16 @@ var files = []struct {
 func TestEntries(t *testing.T) {
 	for _, c := range files {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := all(strings.NewReader(c.in))
-			if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
-				t.Errorf("error %v, want %v; entries (-want +got):\n%s", err, c.err, diff)
+			for name, in := range map[string]io.Reader{
+				"at once": strings.NewReader(c.in), "one by one": iotest.OneByteReader(strings.NewReader(c.in)),
+				"with the error": iotest.DataErrReader(strings.NewReader(c.in)), "in gzip": bytes.NewReader(packed(c.in)),
+			} {
+				got, err := all(in)
+				if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+					t.Errorf("%s: error %v, want %v; entries (-want +got):\n%s", name, err, c.err, diff)
+				}
 			}
 		})
-	}
-}
-
-func TestChunksDoNotMatter(t *testing.T) {
-	for _, c := range files {
-		for name, wrap := range map[string]func(io.Reader) io.Reader{
-			"one by one": iotest.OneByteReader, "with the error": iotest.DataErrReader,
-		} {
-			got, err := all(wrap(strings.NewReader(c.in)))
-			if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
-				t.Errorf("%s, %s: error %v, want %v; entries (-want +got):\n%s", c.name, name, err, c.err, diff)
-			}
-		}
 	}
 }
 
@@ -195,15 +187,6 @@ func packed(s string) []byte {
 	_, _ = io.WriteString(z, s)
 	_ = z.Close()
 	return b.Bytes()
-}
-
-func TestGzip(t *testing.T) {
-	for _, c := range files {
-		got, err := all(bytes.NewReader(packed(c.in)))
-		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
-			t.Errorf("%s: error %v, want %v; entries (-want +got):\n%s", c.name, err, c.err, diff)
-		}
-	}
 }
 
 func TestTruncatedGzip(t *testing.T) {
@@ -518,50 +501,6 @@ func FuzzEntries(f *testing.F) {
 		slow, slowErr := all(iotest.OneByteReader(bytes.NewReader(data)))
 		if !cmp.Equal(got, slow) || fmt.Sprint(err) != fmt.Sprint(slowErr) {
 			t.Errorf("byte by byte: %v, %v; at once: %v, %v", slow, slowErr, got, err)
-		}
-	})
-}
-
-func BenchmarkEntries(b *testing.B) {
-	file, _ := generated(rand.New(rand.NewPCG(1, 3)), 20_000)
-	var list strings.Builder
-	for i := range 20_000 {
-		fmt.Fprintf(&list, "http://www.a.example/section/%d/page.html\n", i)
-	}
-	for _, in := range []struct {
-		name string
-		data []byte
-		size int
-	}{
-		{"xml", file, len(file)},
-		{"gzip", packed(string(file)), len(file)},
-		{"text", []byte(list.String()), list.Len()},
-	} {
-		b.Run(in.name, func(b *testing.B) {
-			b.SetBytes(int64(in.size))
-			b.ReportAllocs()
-			for b.Loop() {
-				n := 0
-				for _, err := range Entries(bytes.NewReader(in.data)) {
-					if err != nil {
-						b.Fatal(err)
-					}
-					n++
-				}
-				if n != 20_000 {
-					b.Fatal(n)
-				}
-			}
-		})
-	}
-	b.Run("encoding-xml", func(b *testing.B) {
-		b.SetBytes(int64(len(file)))
-		b.ReportAllocs()
-		for b.Loop() {
-			var d document
-			if err := xml.Unmarshal(file, &d); err != nil {
-				b.Fatal(err)
-			}
 		}
 	})
 }

@@ -382,33 +382,3 @@ func FuzzAddress(f *testing.F) {
 		Condemned(0, pages).Reason(URL{true, other, query}, func(u URL) bool { return u.Query == "" })
 	})
 }
-
-func BenchmarkLinks(b *testing.B) {
-	l := Links{}
-	for b.Loop() {
-		l.Add(1, "/~sgirgin/courses/cs101/homework/index.html", nil)
-	}
-}
-
-func BenchmarkLexical(b *testing.B) {
-	for b.Loop() {
-		Lexical("/~sgirgin/courses/cs101/homework/index.html", "a=1&b=2")
-	}
-}
-
-func BenchmarkWithoutDates(b *testing.B) {
-	var buf []byte
-	for b.Loop() {
-		buf, _ = WithoutDates(buf[:0], "/~sgirgin/courses/2024/homework/index.html", "a=1&b=2")
-	}
-}
-
-func BenchmarkCondemned(b *testing.B) {
-	pages := make([]Page, 10_000)
-	for i := range pages {
-		pages[i] = Page{URL{true, fmt.Sprintf("/a/b%d/%d.html", i/100, i), ""}, unlike(i / 2)}
-	}
-	for b.Loop() {
-		Condemned(0, pages)
-	}
-}

@@ -512,22 +512,6 @@ func TestARecordThatGrewTooLongGoesOutAsAFailure(t *testing.T) {
 	}
 }
 
-func TestHelpIsAPageAndAMistakeIsALine(t *testing.T) {
-	var stderr bytes.Buffer
-	fs := Flags("x", "x does this\n", &stderr)
-	fs.Int("n", 3, "how many")
-	err := Parse(fs, []string{"-h"})
-	if !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), "x does this\n\nFlags:\n  -help ") {
-		t.Errorf("%v", err)
-	}
-	if got := Status("x", &stderr, err); got != 0 || stderr.Len() > 0 {
-		t.Errorf("status %d, and on stderr %q", got, stderr.String())
-	}
-	if err := Parse(fs, []string{"-m"}); !errors.Is(err, ErrUsage) || strings.Count(stderr.String(), "\n") != 2 {
-		t.Errorf("%v\n%s", err, stderr.String())
-	}
-}
-
 func TestATimeWantsItsUnit(t *testing.T) {
 	var stderr bytes.Buffer
 	fs := Flags("x", "", &stderr)

@@ -2,7 +2,6 @@ package score
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -20,40 +19,26 @@ import (
 	"spoor/internal/wire"
 )
 
-// parsed returns the records of parse for a shared web, or made-up ones if the shared data
-// is absent.
+// parsed returns the records of parse for the first 24 MiB of a shared web, or made-up ones if the
+// shared data is absent.
 func parsed(b *testing.B, web string) []*wire.Record {
-	if _, err := os.Stat(archived(web)); err != nil {
-		b.Logf("made-up pages: %v", err)
-		return madeUp()
-	}
-	return captured(b, web, 24<<20)
-}
-
-// archived returns the name of the archive of a shared web.
-func archived(web string) string {
 	root := os.Getenv("SPOOR_SHARED")
 	if root == "" {
 		root = filepath.Join("..", "..", "..", "..", "shared")
 	}
-	return filepath.Join(root, "webs", web+".warc.gz")
-}
-
-// captured returns the records of parse for the first bytes of an archive. The test is
-// skipped if the archive is absent.
-func captured(tb testing.TB, web string, size int64) []*wire.Record {
-	f, err := os.Open(archived(web))
+	f, err := os.Open(filepath.Join(root, "webs", web+".warc.gz"))
 	if err != nil {
-		tb.Skipf("shared data absent: %v (hint: set SPOOR_SHARED)", err)
+		b.Logf("made-up pages: %v", err)
+		return madeUp()
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		tb.Fatal(err)
+		b.Fatal(err)
 	}
-	raw, err := io.ReadAll(io.LimitReader(z, size))
+	raw, err := io.ReadAll(io.LimitReader(z, 24<<20))
 	if err != nil {
-		tb.Fatal(err)
+		b.Fatal(err)
 	}
 	x := page.NewExtractor()
 	var all []*wire.Record
@@ -173,49 +158,5 @@ func BenchmarkScore(b *testing.B) {
 		}
 		run("vsm,norm=page", []string{"vsm"}, fitness.PageNorm)
 		run("all", measure.Names(), fitness.TopicNorm)
-	}
-}
-
-// BenchmarkStream measures the command without its process: records in, records out, by one
-// worker without cached words.
-func BenchmarkStream(b *testing.B) {
-	for _, web := range []string{"modern", "webkb"} {
-		recs := parsed(b, web)
-		var in bytes.Buffer
-		w := wire.NewWriter(&in)
-		for range 1 + 4000/len(recs) { // some thousand pages, after which the words are known
-			for _, r := range recs {
-				if err := w.Write(r); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-		if err := w.Flush(); err != nil {
-			b.Fatal(err)
-		}
-		pages := bytes.Count(in.Bytes(), []byte("\n"))
-		name := filepath.Join(b.TempDir(), "topic.json")
-		f, err := os.Create(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := benchmarkTopic(b, recs).Write(f); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			b.Fatal(err)
-		}
-		for _, names := range []string{"vsm", strings.Join(measure.Names(), ",")} {
-			b.Run(fmt.Sprintf("%s/measures=%d", web, 1+strings.Count(names, ",")), func(b *testing.B) {
-				b.SetBytes(int64(in.Len()))
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := invoke([]string{"-topic", name, "-j", "1", "-fitness", names}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(float64(pages*b.N)/b.Elapsed().Seconds(), "pages/s")
-			})
-		}
 	}
 }

@@ -67,6 +67,20 @@ func TestScoresDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
+func TestEveryPartOfAPageIsScored(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "topic.json")
+	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"title", "anchor_text", "description", "keywords", "text"} {
+		var out bytes.Buffer
+		in := fmt.Sprintf(`{"v":1,"url":"http://a.example/","status_code":200,%q:"w1"}`, part)
+		if err := invoke([]string{"-topic", name, "-fitness", "vsm"}, strings.NewReader(in), &out, io.Discard); err != nil || !strings.Contains(out.String(), `"score":1,`) {
+			t.Errorf("%s: %s, %v", part, &out, err)
+		}
+	}
+}
+
 func TestLinkScores(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
 	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
