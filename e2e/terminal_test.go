@@ -26,8 +26,10 @@ import (
 // because what they print is a record or is written to a file. Text that people read must not be
 // among them: see internal/terminal.
 var directUses = map[string]string{
-	"cmd/internal/filter/filter.go (Command) Main os.Stderr":       "wrapped in a terminal.Writer",
-	"cmd/internal/filter/filter.go (Command) Main os.Stdout":       "records, escaped on a terminal, and help through Text",
+	"cmd/internal/filter/filter.go Main os.Stderr":                 "wrapped in a terminal.Writer",
+	"cmd/internal/filter/filter.go Main os.Stdout":                 "records, escaped on a terminal, and help through Text",
+	"cmd/internal/filter/manual.go short w":                        "a page that Main prints through Text",
+	"cmd/internal/filter/manual.go whole w":                        "a page that Main prints through Text",
 	"cmd/internal/filter/files.go Open os.Stderr":                  "a note, through Text",
 	"cmd/internal/filter/ended.go noteEnd f":                       "the file ended",
 	"cmd/internal/exchange/commands_unix.go runCommands os.Stderr": "a pipe to exchange hold, which escapes what it prints",
