@@ -324,7 +324,7 @@ func TestSummary(t *testing.T) {
 		"harvest_at":{"100":0.1},"curves":{"cost":[3,9],"run":[1,3],"random":[0.5,1.5],"random_low":[0,1],"random_high":[1,2],"clairvoyant":[3,4],"bound":[3,4]}}`)
 	got := readRun(t, s)
 	measures := &Measures{
-		T: 9, R: 4, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
+		T: 9, R: 4, Cost: 9, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
 		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
 		Seeing: &Reference{0.9}, ClairvoyantRecall: 1,
 	}
