@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
@@ -18,6 +20,9 @@ import (
 	"time"
 
 	"spoor/internal/procgroup"
+	"spoor/internal/topic"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
 )
 
 // A Stage is a kind of stage. It determines the fields of the test records, and further test cases.
@@ -81,11 +86,20 @@ var cases = []testCase{
 	{name: "the same input gives the same output", run: (*Tester).repeated},
 }
 
-// try runs a case with a new process.
+// try runs a case with a new process, in an environment with a new run directory.
 func (t *Tester) try(ctx context.Context, run func(*Tester, *program) error) error {
+	dir, err := os.MkdirTemp("", "conform-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	env, err := environment(dir)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.Time)
 	defer cancel()
-	p, err := t.start(ctx)
+	p, err := t.start(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -98,9 +112,31 @@ func (t *Tester) try(ctx context.Context, run func(*Tester, *program) error) err
 	return err
 }
 
+// environment returns the environment of a stage in the first generation of a crawl whose run directory
+// is dir. It writes the topic file.
+func environment(dir string) ([]string, error) {
+	words, err := topic.New("en", "")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := words.AddQuery("jazz"); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := words.Write(&b); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "topic.json")
+	if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
+		return nil, err
+	}
+	return append(os.Environ(), "SPOOR_RUN="+dir, "SPOOR_TOPIC="+file, "SPOOR_GENERATION=1", "SPOOR_N=20", "SPOOR_SEED=1"), nil
+}
+
 // A program is a running command.
 type program struct {
 	ctx      context.Context
+	env      []string
 	limit    time.Duration // maximum time of the case
 	longest  int           // maximum length of a line of its output, in bytes
 	cmd      *exec.Cmd
@@ -119,8 +155,9 @@ type line struct {
 	err  error
 }
 
-func (t *Tester) start(ctx context.Context) (*program, error) {
-	p := &program{ctx: ctx, limit: t.Time, cmd: exec.Command(t.Command[0], t.Command[1:]...), longest: 2*t.Long + 1<<20, lines: make(chan line, 16), ended: make(chan struct{})}
+func (t *Tester) start(ctx context.Context, env []string) (*program, error) {
+	p := &program{ctx: ctx, env: env, limit: t.Time, cmd: exec.Command(t.Command[0], t.Command[1:]...), longest: 2*t.Long + 1<<20, lines: make(chan line, 16), ended: make(chan struct{})}
+	p.cmd.Env = env
 	p.cmd.Stderr = &p.messages
 	procgroup.Lead(p.cmd, syscall.SIGKILL)
 	p.cmd.WaitDelay = time.Second
@@ -584,11 +621,36 @@ func (t *Tester) evolved(p *program) error {
 		case r.url() == "" && r["query"] == nil:
 			return fmt.Errorf("a record has neither url nor query: %v", r)
 		default:
+			if err := r.checkProposal(); err != nil {
+				return err
+			}
 			addresses++
 		}
 	}
 	if addresses == 0 {
 		return errors.New("it proposed no address, although the pages have links to others")
+	}
+	return nil
+}
+
+// checkProposal returns an error if a crawl would not accept the address or query.
+func (r record) checkProposal() error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var rec wire.Record
+	if err := wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec); err != nil {
+		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
+			err = bad.Err
+		}
+		return fmt.Errorf("it proposed %s, which is no record: %w", quote(line), err)
+	}
+	if rec.URL == "" {
+		return nil // a query
+	}
+	if _, err := weburl.Canonical(rec.URL); err != nil {
+		return fmt.Errorf("it proposed %s, which is not an absolute http or https address: %w", quote([]byte(rec.URL)), err)
 	}
 	return nil
 }
@@ -603,7 +665,7 @@ func (t *Tester) repeated(p *program) error {
 	if err != nil {
 		return err
 	}
-	again, err := t.start(p.ctx)
+	again, err := t.start(p.ctx, p.env)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,10 @@ func TestStages(t *testing.T) {
 		"parse keeps bodies":  {Parse, `exec jq -cR --unbuffered 'fromjson? | if .body then .title = "Page 7" | .text = "Words of page 7 about jazz." | .links = [{url: "http://site.test/page/8"}] else . end'`, []string{parsed}},
 		"evolve":              {Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | (.[] | del(.text, .links)), (.[].links[]? | {v: 1, url})'`, nil},
 		"evolve mixes":        {Evolve, `exec jq -cR 'fromjson? | del(.text, .links), (.links[]? | {v: 1, url})'`, []string{evolved}},
+		"evolve a query":      {Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | (.[] | del(.text, .links)), (.[].links[]? | {v: 1, query: "jazz", priority: 1})'`, nil},
+		"evolve not http":     {Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | (.[] | del(.text, .links)), (.[].links[]? | {v: 1, url: "/page"})'`, []string{evolved}},
+		"state":               {Any, `[[ -d $SPOOR_RUN && ! -e $SPOOR_RUN/state-$SPOOR_GENERATION && $SPOOR_N -gt 0 && $SPOOR_SEED = 1 ]] && grep -q jazz "$SPOOR_TOPIC" || exit 9; exec sed -un '/^{/p'`, nil},
+		"state of a case":     {Any, `[[ ! -e $SPOOR_RUN/state ]] || exit 9; >"$SPOOR_RUN/state"; exec sed -un '/^{/p'`, []string{same}},
 		"evolve rests":        {Evolve, `exec sed -un '/^{/p'`, []string{evolved}},
 	} {
 		if name == "never ends" && testing.Short() {
@@ -98,6 +102,10 @@ func TestHints(t *testing.T) {
 			"it wrote a record after the last mark: map[x:1]\nhint: write the mark last, when all records before it are written"},
 		{Any, `sleep 5`, "a line that is not a record is skipped, and nothing else",
 			"it has not answered within 200ms\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'"},
+		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url", priority: "high"}'`, "the pages come first, then addresses",
+			`it proposed "{\"priority\":\"high\",\"url\":\"not a url\"}", which is no record: priority: '"' at byte 13 where a number is expected`},
+		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url"}'`, "the pages come first, then addresses",
+			`it proposed "not a url", which is not an absolute http or https address: no scheme; hint: an address begins with http:// or https://`},
 	} {
 		t.Run(test.command, func(t *testing.T) {
 			t.Parallel()

@@ -176,9 +176,9 @@ func Criteria() []Criterion {
 	return []Criterion{
 		{Name: "nauc", Title: "nAUC", Signed: true, Digits: 3, Meaning: "the area under recall over cost, where 0 is a random crawl and 1 a clairvoyant one",
 			value: func(r *Result) *float64 { return r.NAUC }, sighted: func(s *Sighted) *float64 { return s.NAUC }},
-		{Name: "auc_clairvoyant", Title: "AUC / clairvoyant", Digits: 3, Meaning: "the area under recall over cost, as a share of that of a clairvoyant crawl",
+		{Name: "auc_clairvoyant_ratio", Title: "AUC / clairvoyant", Digits: 3, Meaning: "the area under recall over cost, as a share of that of a clairvoyant crawl",
 			value: func(r *Result) *float64 { return r.AUCClairvoyant }, sighted: func(s *Sighted) *float64 { return s.AUCClairvoyant }},
-		{Name: "auc_bound", Title: "AUC / bound", Digits: 3, Meaning: "the area under recall over cost, as a share of an upper bound for all crawls",
+		{Name: "auc_bound_ratio", Title: "AUC / bound", Digits: 3, Meaning: "the area under recall over cost, as a share of an upper bound for all crawls",
 			value: func(r *Result) *float64 { return r.AUCBound }},
 		{Name: "auc", Title: "AUC", Digits: 3, Meaning: "the area under recall over cost",
 			value: func(r *Result) *float64 { return r.AUC }},

@@ -16,8 +16,8 @@ import (
 
 const line = `{"v":1,"name":"niche -compat","strategy":"niche","track":"K","web":"webkb","topic":"webkb-course","label":"course","seeds":"easy-1","seed":1,` +
 	`"stop":"pages","T":1145,"R":287,"reachable":4581,"fetched":1145,"cost":1145,"queries":0,"free":7,"harvest":0.125764,"recall":0.501742,"auc":0.3,` +
-	`"auc_random":0.2,"nauc":null,"auc_clairvoyant":0.4,"auc_bound":0.38,"cost_50":1140,"cost_80":0,"cost_90":0,"relevant_hosts":41,"self_harvest":0.5,` +
-	`"mean_score":0.21,"seeing":{"nauc":0.7,"auc_clairvoyant":0.8,"recall":0.9},"graph":"archive","harvest_at":{"100":0.2,"200":0.15},"recall_at":{"100":0.07},"new":[1]}`
+	`"auc_random":0.2,"nauc":null,"auc_clairvoyant_ratio":0.4,"auc_bound_ratio":0.38,"cost_50":1140,"cost_80":0,"cost_90":0,"relevant_hosts":41,"self_harvest":0.5,` +
+	`"mean_score":0.21,"seeing":{"nauc":0.7,"auc_clairvoyant_ratio":0.8,"recall":0.9},"graph":"archive","harvest_at":{"100":0.2,"200":0.15},"recall_at":{"100":0.07},"new":[1]}`
 
 func TestResults(t *testing.T) {
 	for r, err := range Results(strings.NewReader("\n"+line), "") {
@@ -44,7 +44,7 @@ func TestResults(t *testing.T) {
 			}
 		}
 		if diff := gocmp.Diff(map[string]float64{
-			"auc_clairvoyant": 0.4, "auc_bound": 0.38, "auc": 0.3, "harvest": 0.125764, "recall": 0.501742, "cost_50": 1140. / 1145, "cost_80": 1, "cost_90": 1,
+			"auc_clairvoyant_ratio": 0.4, "auc_bound_ratio": 0.38, "auc": 0.3, "harvest": 0.125764, "recall": 0.501742, "cost_50": 1140. / 1145, "cost_80": 1, "cost_90": 1,
 			"relevant_hosts": 41, "self_harvest": 0.5, "mean_score": 0.21, "spent": 1,
 		}, values); diff != "" {
 			t.Errorf("-want +got\n%s", diff)
@@ -168,7 +168,7 @@ func TestReadErrorEndsReading(t *testing.T) {
 
 func TestParseCriterionListsTheMeasures(t *testing.T) {
 	_, err := ParseCriterion("precision")
-	if err == nil || !strings.Contains(err.Error(), `no measure "precision"; there are nauc, auc_clairvoyant,`) {
+	if err == nil || !strings.Contains(err.Error(), `no measure "precision"; there are nauc, auc_clairvoyant_ratio,`) {
 		t.Error(err)
 	}
 }

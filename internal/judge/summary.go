@@ -14,22 +14,17 @@ type Figures struct {
 	Queries   int64 `json:"queries"`
 	Free      int64 `json:"free"` // records that cost nothing
 
-	Harvest        *float64 `json:"harvest"`         // relevant pages per unit of cost, in [0, 1]
-	Recall         *float64 `json:"recall"`          // share of R that was found; above 1 if a search finds other pages
-	AUC            *float64 `json:"auc"`             // area under recall, over cost 1 to T
-	AUCRandom      *float64 `json:"auc_random"`      // AUC of random crawls
-	NAUC           *float64 `json:"nauc"`            // 0 for a random crawl, 1 for the clairvoyant one
-	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC divided by the AUC of the clairvoyant crawl
-	AUCBound       *float64 `json:"auc_bound"`       // AUC divided by the AUC of the bound
-
-	// The same numbers under names that say so; judge table reads those above, which it has always read.
-	AUCClairvoyantRatio *float64 `json:"auc_clairvoyant_ratio,omitempty"`
-	AUCBoundRatio       *float64 `json:"auc_bound_ratio,omitempty"`
-
-	Cost50        *float64 `json:"cost_50"` // cost of 50 % recall; 0 if it was not reached
-	Cost80        *float64 `json:"cost_80"`
-	Cost90        *float64 `json:"cost_90"`
-	RelevantHosts *float64 `json:"relevant_hosts"` // hosts with a relevant page that was found
+	Harvest        *float64 `json:"harvest"`               // relevant pages per unit of cost, in [0, 1]
+	Recall         *float64 `json:"recall"`                // share of R that was found; above 1 if a search finds other pages
+	AUC            *float64 `json:"auc"`                   // area under recall, over cost 1 to T
+	AUCRandom      *float64 `json:"auc_random"`            // AUC of random crawls
+	NAUC           *float64 `json:"nauc"`                  // 0 for a random crawl, 1 for the clairvoyant one
+	AUCClairvoyant *float64 `json:"auc_clairvoyant_ratio"` // AUC divided by the AUC of the clairvoyant crawl
+	AUCBound       *float64 `json:"auc_bound_ratio"`       // AUC divided by the AUC of the bound
+	Cost50         *float64 `json:"cost_50"`               // cost of 50 % recall; 0 if it was not reached
+	Cost80         *float64 `json:"cost_80"`
+	Cost90         *float64 `json:"cost_90"`
+	RelevantHosts  *float64 `json:"relevant_hosts"` // hosts with a relevant page that was found
 
 	SelfHarvest *float64 `json:"self_harvest,omitempty"` // harvest according to the measure that steered the crawl
 	MeanScore   *float64 `json:"mean_score,omitempty"`   // mean score of the pages by this measure
@@ -52,8 +47,7 @@ type Figures struct {
 // Sighted are the figures of a crawler that sees more than a real one can.
 type Sighted struct {
 	NAUC           *float64 `json:"nauc"`
-	AUCClairvoyant *float64 `json:"auc_clairvoyant"`
-	AUCRatio       *float64 `json:"auc_clairvoyant_ratio,omitempty"` // the same number
+	AUCClairvoyant *float64 `json:"auc_clairvoyant_ratio"` // AUC divided by the AUC of the clairvoyant crawl
 	Recall         *float64 `json:"recall"`
 }
 
@@ -89,7 +83,6 @@ func (j *Judge) Summary(order []int32, spent int64) *Summary {
 		Harvest: Rounded(m.Harvest), Recall: Rounded(m.Recall),
 		AUC: Rounded(m.AUC), AUCRandom: Rounded(m.AUCRandom), NAUC: Rounded(m.NAUC),
 		AUCClairvoyant: Rounded(m.AUCClairvoyant), AUCBound: Rounded(m.AUCBound),
-		AUCClairvoyantRatio: Rounded(m.AUCClairvoyant), AUCBoundRatio: Rounded(m.AUCBound),
 		Cost50: new(float64(m.Cost50)), Cost80: new(float64(m.Cost80)), Cost90: new(float64(m.Cost90)),
 		RelevantHosts: new(float64(m.RelevantHosts)),
 		Seeing:        newSighted(&seeing), SeeingChildren: newSighted(&children),
@@ -110,7 +103,7 @@ func (j *Judge) Summary(order []int32, spent int64) *Summary {
 }
 
 func newSighted(m *Measures) Sighted {
-	return Sighted{Rounded(m.NAUC), Rounded(m.AUCClairvoyant), Rounded(m.AUCClairvoyant), Rounded(m.Recall)}
+	return Sighted{Rounded(m.NAUC), Rounded(m.AUCClairvoyant), Rounded(m.Recall)}
 }
 
 // milestones yields 100, 200, 500, 1000 and so on up to t.

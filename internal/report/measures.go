@@ -12,7 +12,6 @@ const points = 200
 // A summary is the output of judge -summary.
 type summary struct {
 	Measures
-	Cost        int
 	SelfHarvest *float64 `json:"self_harvest"` // nil if the crawl did not score its pages
 	MeanScore   *float64 `json:"mean_score"`
 	Agreement   *Agreement

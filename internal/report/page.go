@@ -143,6 +143,7 @@ type overview struct {
 	ID     string
 	Figure template.HTML
 	Found  int
+	Cost   int // at which the pages were found; less than Fetched if the judge's summary covers only a part
 	Rate   float64
 	Own    bool // whether the measure of the run determines which pages are relevant
 }
@@ -162,7 +163,7 @@ func overviews(runs []*Run) []overview {
 	}
 	var list []overview
 	for i, r := range runs {
-		list = append(list, overview{r, runID(i + 1), glance(r, cost, most), r.found(), r.harvest(), !r.byLabels()})
+		list = append(list, overview{r, runID(i + 1), glance(r, cost, most), r.found(), r.judgedCost(), r.harvest(), !r.byLabels()})
 	}
 	return list
 }

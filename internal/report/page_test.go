@@ -47,8 +47,11 @@ func samples() map[string]*report.Page {
 	}
 	longer := sampleRun("longer", 1)
 	longer.Fetched, longer.Relevant = 2000, 500
+	continued := sampleRun("continued", 1)
+	continued.Measures.T, continued.Fetched = 3000, 2000
 	return map[string]*report.Page{
 		"a longer run":   runs(longer),
+		"continued":      runs(continued, unjudged(sampleRun("two", 2))),
 		"judged":         runs(sampleRun("judged", 1)),
 		"a summary only": runs(summary),
 		"unjudged":       runs(unjudged(sampleRun("unjudged", 2))),
@@ -104,7 +107,10 @@ func TestPageContent(t *testing.T) {
 			"The 40 hosts with the most relevant pages, of 57", "The 300 with the highest scores; 98 more are left out.", "lazy=true", "robots 31", "status 404 22",
 		}, []string{"NaN", "judge in its own cause"}},
 		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
-		{"a summary only", []string{"of the 640 reachable relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
+		{"continued", []string{"398 relevant pages for the first 1,145 of 2,000 fetches", "1,145 judged, of 2,000 398 35 %"}, []string{"not by labels"}},
+		{"a summary only", []string{"of the 640 reachable relevant pages", "relevant pages for 1,145 fetches",
+			"Relevant pages by operator Relevance in this section is by the measure of the crawl itself, not by labels",
+			"Niches Relevance in this section", "Hosts Relevance in this section", "Relevant pages Relevance in this section"}, []string{"The judge’s verdicts"}},
 		{"unjudged", []string{"fetches returned a page that is relevant by the measure of the crawl itself. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it"}, []string{"clairvoyant"}},
 		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "crawl: relevant 40 10 not relevant 15 35"}, []string{"There are no labels"}},
 		{"several", []string{"2 crawls Side by side", "by its own measure"}, nil},

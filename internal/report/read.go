@@ -42,7 +42,8 @@ type Part struct {
 // for the lineages of the pages that are shown. It needs up to 45 bytes of memory for each
 // record and 115 more for each host. Malformed lines and damaged small files are skipped and passed to
 // Fault. Records and verdicts are matched by address. It is an error if verdicts have no record,
-// because they belong to another run, or if a part cannot be read.
+// because they belong to another run, or if a part cannot be read. Fault also receives an error if the run
+// has continued after it was judged.
 func Read(s *Source) (*Run, error) {
 	c := collector{
 		source:    s,
@@ -74,6 +75,8 @@ func Read(s *Source) (*Run, error) {
 	}
 	if c.unjudged > 0 {
 		c.fault(fmt.Errorf("%d records have no verdict: judge the run again", c.unjudged))
+	} else if m := c.run.Measures; m != nil && m.Cost < c.run.Fetched {
+		c.fault(fmt.Errorf("the judge's summary is about the first %d of %d fetches: judge the run again", m.Cost, c.run.Fetched))
 	}
 	if err := c.backward(); err != nil {
 		return nil, err

@@ -319,12 +319,12 @@ func TestSummary(t *testing.T) {
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(opinion)
 	s.Summary = []byte(`{"v":1,"T":9,"R":4,"reachable":20,"fetched":7,"cost":9,"harvest":0.333333,"recall":0.75,"auc":0.5,"auc_random":0.25,
-		"nauc":0.5,"auc_clairvoyant":0.8,"auc_bound":0.7,"cost_50":5,"cost_80":0,"cost_90":0,"relevant_hosts":2,"self_harvest":0.444444,
-		"mean_score":0.6,"seeing":{"nauc":0.9,"auc_clairvoyant":0.95,"recall":1},"clairvoyant_recall":1,"label":"jazz","seeds":2,"graph":"archive",
+		"nauc":0.5,"auc_clairvoyant_ratio":0.8,"auc_bound_ratio":0.7,"cost_50":5,"cost_80":0,"cost_90":0,"relevant_hosts":2,"self_harvest":0.444444,
+		"mean_score":0.6,"seeing":{"nauc":0.9,"auc_clairvoyant_ratio":0.95,"recall":1},"clairvoyant_recall":1,"label":"jazz","seeds":2,"graph":"archive",
 		"harvest_at":{"100":0.1},"curves":{"cost":[3,9],"run":[1,3],"random":[0.5,1.5],"random_low":[0,1],"random_high":[1,2],"clairvoyant":[3,4],"bound":[3,4]}}`)
 	got := readRun(t, s)
 	measures := &Measures{
-		T: 9, R: 4, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
+		T: 9, R: 4, Cost: 9, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
 		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
 		Seeing: &Reference{0.9}, ClairvoyantRecall: 1,
 	}

@@ -143,15 +143,16 @@ const (
 type Measures struct {
 	T              int     // the budget: the cost up to which the run is judged
 	R              int     // relevant pages that can be reached
+	Cost           int     // cost of the run when it was judged; less than Run.Fetched if the run has continued
 	Reachable      int     // pages that can be reached
 	Label          string  // label of relevant pages
 	Graph          string  // where the links come from
 	Harvest        float64 // relevant pages per unit of cost, in [0, 1]
 	Recall         float64 // relevant pages as a share of R; above 1 if a search found unreachable pages
 	NAUC           float64 // area under recall: 0 for a random crawl, 1 for the clairvoyant one; may be negative
-	AUCClairvoyant float64 `json:"auc_clairvoyant"` // area under recall (AUC), divided by the AUC of the clairvoyant crawler
-	AUCBound       float64 `json:"auc_bound"`       // AUC divided by the AUC of the bound
-	Cost50         int     `json:"cost_50"`         // cost of 50, 80 and 90 % recall; 0 if it was not reached
+	AUCClairvoyant float64 `json:"auc_clairvoyant_ratio"` // area under recall (AUC), divided by the AUC of the clairvoyant crawler
+	AUCBound       float64 `json:"auc_bound_ratio"`       // AUC divided by the AUC of the bound
+	Cost50         int     `json:"cost_50"`               // cost of 50, 80 and 90 % recall; 0 if it was not reached
 	Cost80         int     `json:"cost_80"`
 	Cost90         int     `json:"cost_90"`
 	RelevantHosts  int     `json:"relevant_hosts"` // hosts of relevant pages

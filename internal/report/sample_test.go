@@ -89,7 +89,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 		c.Seeing = append(c.Seeing, min(f, best*.83))
 		c.SeeingChildren = append(c.SeeingChildren, min(f, best*.88))
 	}
-	r.Measures = &report.Measures{T: fetched, R: all, Reachable: 5200, Label: "course", Graph: "archive",
+	r.Measures = &report.Measures{T: fetched, R: all, Cost: fetched, Reachable: 5200, Label: "course", Graph: "archive",
 		Harvest: float64(hits) / fetched, Recall: float64(hits) / all, NAUC: .58, AUCClairvoyant: .66, AUCBound: .6,
 		Cost50: 811, RelevantHosts: 22, SelfHarvest: .5, MeanScore: .2,
 		Seeing: &report.Reference{NAUC: .8}, SeeingChildren: &report.Reference{NAUC: .85}, ClairvoyantRecall: .97}

@@ -16,6 +16,7 @@ type runView struct {
 	ID       string
 	Nested   bool // whether there are other runs on the page
 	Lead     template.HTML
+	Own      bool // whether the sections are by the steering measure, although there is a judge's summary
 	Figures  []figure
 	Curve    template.HTML // pages found
 	Rate     template.HTML // pages found per fetch
@@ -99,7 +100,7 @@ type point struct {
 func runID(n int) string { return "run-" + strconv.Itoa(n) }
 
 func viewRun(r *Run, n int, nested bool, room int) runView {
-	v := runView{Run: r, ID: runID(n), Nested: nested, Lead: lead(r)}
+	v := runView{Run: r, ID: runID(n), Nested: nested, Lead: lead(r), Own: r.Measures != nil && !r.Judged}
 	v.Figures = figures(r)
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
@@ -180,6 +181,15 @@ func (r *Run) found() int {
 	return r.Relevant
 }
 
+// judgedCost returns the cost at which the pages of found were found: that of the whole run, unless the
+// run has a summary of less.
+func (r *Run) judgedCost() int {
+	if m := r.Measures; m != nil {
+		return min(m.T, m.Cost, r.Fetched)
+	}
+	return r.Fetched
+}
+
 // harvest returns the relevant share of the cost.
 func (r *Run) harvest() float64 {
 	if r.Measures != nil {
@@ -197,7 +207,7 @@ func (r *Run) lastCost() int {
 	if n == 0 {
 		return 0
 	}
-	return min(r.Fetched, r.Curves.Cost[n-1])
+	return min(r.judgedCost(), r.Curves.Cost[n-1])
 }
 
 // harvestOf returns the harvest of another crawl at the cost of this one.
@@ -220,8 +230,8 @@ func lead(r *Run) template.HTML {
 		}
 	default:
 		fmt.Fprintf(&b, "%s for ", bold(plural(r.found(), "relevant page", "relevant pages")))
-		if m := r.Measures; m != nil && m.T < r.Fetched {
-			fmt.Fprintf(&b, "the first %s of %s", bold(count(m.T)), bold(plural(r.Fetched, "fetch", "fetches")))
+		if n := r.judgedCost(); n < r.Fetched {
+			fmt.Fprintf(&b, "the first %s of %s", bold(count(n)), bold(plural(r.Fetched, "fetch", "fetches")))
 		} else {
 			b.WriteString(bold(plural(r.Fetched, "fetch", "fetches")))
 		}
@@ -267,7 +277,7 @@ func figures(r *Run) []figure {
 	}
 	half := figure{Label: "50 % recall after", Value: count(m.Cost50), Note: "fetches"}
 	if m.Cost50 == 0 {
-		half = figure{Label: "50 % recall", Value: "not reached", Note: fmt.Sprintf("in %s fetches", count(min(m.T, r.Fetched)))}
+		half = figure{Label: "50 % recall", Value: "not reached", Note: fmt.Sprintf("in %s fetches", count(r.judgedCost()))}
 	}
 	if best := r.Curves.reached(r.Curves.Clairvoyant, float64(m.R)/2); best > 0 && m.R > 0 {
 		half.Note += "; a clairvoyant crawl needs " + count(best)
@@ -345,7 +355,7 @@ func (p *plot) add(r *Run, of func(i int, v float64) float64) {
 			}
 		}
 	}
-	own := until(c.Run, c.Cost, r.Fetched)
+	own := until(c.Run, c.Cost, r.judgedCost())
 	name("clairvoyant", "clairvoyant", c.Clairvoyant)
 	name("seeing", "seeing", c.Seeing)
 	name("random", "random", c.Random)
@@ -660,6 +670,6 @@ func glance(r *Run, cost, most float64) template.HTML {
 	}
 	d.line("axis", 0, y.from, width, y.from)
 	d.path("line random", curve(xs, y.of(each(r.Curves.Random, func(_ int, v float64) float64 { return min(v, most) }))))
-	d.path("line s1", curve(xs, y.of(until(r.Curves.Run, r.Curves.Cost, r.Fetched))))
+	d.path("line s1", curve(xs, y.of(until(r.Curves.Run, r.Curves.Cost, r.judgedCost()))))
 	return d.done()
 }

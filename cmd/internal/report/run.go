@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -79,6 +80,10 @@ func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) 
 	r, err := report.Read(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	if r.Measures != nil && !r.Judged {
+		log.Warn("judge.json without "+verdicts+": operators, niches, signals, hosts and pages are by the measure of the crawl", "run", dir,
+			"hint", "judge -brief -tee "+filepath.Join(dir, verdicts)+" …")
 	}
 	return r, nil
 }
