@@ -850,6 +850,7 @@ func (c *Crawl) end(reason string) error {
 	c.View.Say("%s", c.Totals.byOperator())
 	c.View.Say("%s", c.notFetched())
 	c.View.Say("%s", c.unreadPDF())
+	c.View.Say("%s", c.noScore())
 	if reason == EndGenerations && c.Settings.Partition == "" {
 		c.View.Say("%s", c.limitHint())
 	}

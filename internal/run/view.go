@@ -179,12 +179,21 @@ func perSecond(n int, s float64) string {
 
 // text returns two lines about the whole crawl.
 func (c *Crawl) text() string {
-	t, score := c.Totals, "the score that the strategy followed"
+	t, steers := c.Totals, ", which the strategy followed"
 	if c.unscored {
-		score = "a score that the strategy did not follow"
+		steers = fmt.Sprintf("; the strategy %s did not use the score", c.Settings.Strategy)
 	}
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant (self-harvest %s), judged by %s",
-		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, ratio(t.Relevant, t.Fetched), score)
+	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant by their score (self-harvest %s)%s",
+		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, ratio(t.Relevant, t.Fetched), steers)
+}
+
+// noScore returns a hint if no page is relevant and the scores are those of a command of the user.
+func (c *Crawl) noScore() string {
+	score := c.Stages.find("score")
+	if c.Totals.Relevant > 0 || score == nil || score.Own {
+		return ""
+	}
+	return fmt.Sprintf("no page is relevant: every page needs the fields score and relevant, which the stage score writes\nhint: %sconform -stage score -- COMMAND tests the command", c.Prefix)
 }
 
 // unreadPDF returns a line about the PDF files that could not be read without -convert, if there are any.
