@@ -310,6 +310,10 @@ func completeInBash(t *testing.T, dir string) {
 		"x-warc ver":                {"verify": true},
 		"x-warc verify some":        {},
 		"x-score -topic x -fitness": {"-fitness": true},
+		"spoor war":                 {"warc": true},
+		"spoor warc ver":            {"verify": true},
+		"spoor frontier check -re":  {"-repair": true},
+		"spoor crawl -strategy for": {"forage": true},
 	} {
 		if got := completed(t, dir, strings.Fields(line)); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", line, got, want)
