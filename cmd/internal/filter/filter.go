@@ -385,7 +385,10 @@ func version(name string) string {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") { // built from a commit
 		build = info.Main.Version + ", " + build
 	}
-	return fmt.Sprintf("%s spoor %s (%s)\n", name, Version, build)
+	if name != "spoor" {
+		name += " spoor"
+	}
+	return fmt.Sprintf("%s %s (%s)\n", name, Version, build)
 }
 
 // Strings is a flag that may be repeated.
