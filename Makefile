@@ -44,7 +44,7 @@ build: ## the commands, into bin/ (the default)
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
-demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
+demo: build ## crawl the documentation of the Go tree, on loopback, in 20 seconds
 	scripts/demo
 
 # The race detector multiplies the time of tests. test uses it for packages that start goroutines,

@@ -135,6 +135,11 @@ type meter struct {
 
 	mu      sync.Mutex
 	windows []int64 // number of input records before each mark that has not come out
+
+	// Of the current window, or of all the output if there are no windows.
+	written   int    // outcomes
+	malformed int    // outcomes with a malformed field
+	fault     string // the first of these fields
 }
 
 // silence is how long a stage of a steady crawl may hold records back without reading or writing.
@@ -215,6 +220,9 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		return faultf(stageStatus(status), "ended with status %d", status)
 	}
 	if err := m.awaitInput(ctx, fed, faults); err != nil {
+		return err
+	}
+	if err := m.checkFields(); err != nil {
 		return err
 	}
 	return m.compare(m.in.Load(), m.out.Load())
@@ -321,6 +329,37 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
+// minMalformed is the number of outcomes from which on it is an error that all are malformed.
+const minMalformed = 4
+
+// checkFields returns an error if all outcomes of a window have malformed fields, which is a fault of
+// the command: without an error all pages of the crawl would be lost. A malformed outcome among
+// others, or one of a few, is a failed page (decision 52).
+func (m *meter) checkFields() error {
+	written, malformed := m.written, m.malformed
+	m.written, m.malformed = 0, 0
+	if malformed < max(written, minMalformed) {
+		return nil
+	}
+	return faultf(statusFailed, "made all %d records malformed: %s (hint: conform -- COMMAND tests a stage)", malformed, m.fault)
+}
+
+// checkRecord counts an outcome that the stage has written.
+func (m *meter) checkRecord(line []byte) {
+	var rec wire.Record
+	err := wire.NewReader(bytes.NewReader(line), wire.All).Read(&rec)
+	bad, ok := errors.AsType[*wire.SyntaxError](err)
+	switch {
+	case ok && bad.Outcome:
+		if m.malformed++; m.malformed == 1 {
+			m.fault = bad.Err.Error()
+		}
+	case err != nil || !rec.IsOutcome():
+		return
+	}
+	m.written++
+}
+
 // count increments n if the line is one of the records that the meter counts. Output that is not a
 // record is an error. At a window mark in the output it compares the counts of output and input.
 func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
@@ -335,6 +374,9 @@ func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
 		if wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec) == nil && rec.IsMark() {
 			return m.mark(in)
 		}
+	}
+	if !in && !m.text {
+		m.checkRecord(line)
 	}
 	if m.pages {
 		var rec wire.Record
@@ -359,6 +401,9 @@ func (m *meter) mark(in bool) error {
 	}
 	went := m.windows[0]
 	m.windows = m.windows[1:]
+	if err := m.checkFields(); err != nil {
+		return err
+	}
 	return m.compare(went, m.out.Load())
 }
 

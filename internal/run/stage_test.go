@@ -68,6 +68,10 @@ func TestMeter(t *testing.T) {
 		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
 		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
 		{name: "writes a line that is no record", command: "echo hello; cat", in: records(5), status: 1, text: `wrote a line that is not a record: "hello" (messages belong on stderr)`},
+		{name: "writes a field of another type", command: `sed 's/^{/{"score":"0.5",/'`, in: records(5), status: 1, text: `made all 5 records malformed: score: '"' at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
+		{name: "writes one such field", command: `sed '2s/^{/{"score":"0.5",/'`, in: records(5)},
+		{name: "writes them for three pages only", command: `sed 's/^{/{"score":"0.5",/'`, in: records(3)},
+		{name: "evolve: malformed", command: `sed 's/^{/{"links":5,/'; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "made all 5 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
 		{name: "writes a topic", command: "cat; echo hello", in: records(5), m: &meter{text: true}},
 		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7, text: "ended with status 7"},
 		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7, text: "ended with status 7"},
@@ -150,11 +154,12 @@ func TestMeterTerminates(t *testing.T) {
 }
 
 func TestEndlessMeterComparesWindows(t *testing.T) {
-	in := mark(t, 0) + records(3) + mark(t, 1) + records(2) + mark(t, 2)
+	in := mark(t, 0) + records(3) + mark(t, 1) + records(4) + mark(t, 2)
 	for _, test := range []struct{ name, command, text string }{
 		{"passes everything", "cat", ""},
 		{"loses a page of the first window", "sed 2d", "read 3 records and wrote 2"},
-		{"loses a page of the second window", "sed 6d", "read 5 records and wrote 4"},
+		{"loses a page of the second window", "sed 6d", "read 7 records and wrote 6"},
+		{"spoils the second window", `sed -u '6,9s/^{/{"links":5,/'`, "made all 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
 		{"makes up one window's loss in the next", "sed -e 2d -e 6p", "read 3 records and wrote 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

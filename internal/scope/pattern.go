@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/publicsuffix"
@@ -146,10 +147,18 @@ func checkHostAlone(pattern string) error {
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: */%[1]s is a path; * is any text", truncate(pattern))
 	case isBelow && !strings.ContainsAny(name, ".*"):
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: ext:%s is a file extension, and *.%[2]s/* are the hosts of a top-level domain", truncate(pattern), truncate(name))
-	case strings.Contains(name, "*"):
+	case strings.Contains(name, "*"), slices.Contains(fileExtensions, strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])):
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: */%[1]s is a path; * is any text", truncate(pattern))
 	}
 	return nil
+}
+
+// fileExtensions are common in addresses and no top-level domains, so a pattern that ends in one is
+// the name of a file.
+var fileExtensions = []string{
+	"asp", "aspx", "avi", "bz2", "cfm", "cgi", "css", "csv", "doc", "docx", "epub", "exe", "gif", "gz", "htm", "html", "ico", "jpeg",
+	"jpg", "js", "json", "jsp", "mp3", "mp4", "odt", "pdf", "php", "png", "ppt", "pptx", "rar", "rss", "rtf", "shtml", "svg", "tar",
+	"tgz", "txt", "wav", "webp", "xhtml", "xls", "xlsx", "xml", "xz",
 }
 
 // compileHost compiles the host of a pattern, with or without port.

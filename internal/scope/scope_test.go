@@ -251,6 +251,8 @@ func TestErrors(t *testing.T) {
 		{"only example.org", "is not a rule"},
 		{"include", "pattern is missing"},
 		{"include *.pdf", "ext:pdf"},
+		{"include *.go.html", "*/*.go.html is a path"},
+		{"include Index.HTML", "*/Index.HTML is a path"},
 		{"include *login*", "*/*login*"},
 		{"include index.php?a=1", "*/index.php?a=1"},
 		{"include ftp://example.org/", "scheme is http, https or *"},
