@@ -118,6 +118,9 @@ func Installed(name string) (prefix string, err error) {
 		prefix, _ = strings.CutSuffix(called(name), name)
 	}
 	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -28,8 +29,13 @@ var Command = filter.Command{Name: "crawl", Manual: manual, Run: invoke}
 
 // Crawl is the command crawl with the script that this program contains.
 var Crawl = filter.Command{Name: "crawl", Manual: manual, Run: func(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if _, err := filter.Installed("crawl"); err != nil {
+	prefix, err := filter.Installed("crawl")
+	if err != nil {
 		return err
+	}
+	// A copy of bin without libexec has links to spoor, but not run.
+	if _, err := exec.LookPath(prefix + "run"); err != nil && !strings.HasSuffix(prefix, " ") {
+		os.Setenv("PROGRAM_PREFIX", "spoor ")
 	}
 	return invoke(append([]string{"open", "-"}, args...), stdin, stdout, stderr)
 }}
