@@ -103,7 +103,7 @@ func TestHints(t *testing.T) {
 		{Any, `sleep 5`, "a line that is not a record is skipped, and nothing else",
 			"it has not answered within 200ms\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'"},
 		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url", priority: "high"}'`, "the pages come first, then addresses",
-			`it proposed "{\"priority\":\"high\",\"url\":\"not a url\"}", which is no record: priority: '"' at byte 13 where a number is expected`},
+			`it proposed "{\"priority\":\"high\",\"url\":\"not a url\"}", which is no record: priority: a string at byte 13 where a number is expected`},
 		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url"}'`, "the pages come first, then addresses",
 			`it proposed "not a url", which is not an absolute http or https address: no scheme; hint: an address begins with http:// or https://`},
 	} {
