@@ -70,6 +70,9 @@ type archived struct {
 	file    *os.File
 	sources []source
 	*Index
+
+	temp     string // directory for temporary files; empty means the directory of the system
+	unpacked unpackedMembers
 }
 
 // A scratch holds the buffers for reading one capture.
@@ -129,7 +132,7 @@ func openArchive(name string, o IndexOptions) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &archived{path: path, inner: inner, Index: index}
+	a := &archived{path: path, inner: inner, Index: index, temp: o.Cache}
 	err = a.open()
 	if err == nil {
 		_, err = selectSource(slices.Clone(a.sources), name, inner)
@@ -173,7 +176,7 @@ func (a *archived) source(name string) int {
 }
 
 func (a *archived) Close() error {
-	err := a.Index.Close()
+	err := errors.Join(a.Index.Close(), a.unpacked.Close())
 	if a.file != nil {
 		if e := a.file.Close(); err == nil {
 			err = e
@@ -567,10 +570,17 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if !bytes.Equal(s.reader.m.dict, in.dict) {
 		s.reader.m.dict, s.reader.m.zs = in.dict, nil
 	}
+	member := a.unpacked.get(c, in, a.temp)
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	return s.reader.skip(c.Skip)
+	if member == nil {
+		return s.reader.skip(c.Skip)
+	}
+	if err := s.reader.enterUnpacked(member, c.Skip); err != nil {
+		return nil, noEOF(err)
+	}
+	return s.reader.skip(0)
 }
 
 // skip returns the first record after n decompressed bytes of the first member.
