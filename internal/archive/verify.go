@@ -80,19 +80,19 @@ func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	return l.n[file] <= maxFormatFindings+1
 }
 
-// Limits of a [Verifier]. At these limits it uses about 40 MB of memory.
+// Limits of a [Verifier]. At these limits it uses about 120 MB of memory.
 const (
-	maxIDs        = 1 << 20
-	maxReferences = 1 << 17
+	maxIDs        = 1 << 20 // of identifiers, and of captures
+	maxReferences = 1 << 17 // of identifiers, and of originals
 )
 
 // A Verifier checks archives against ISO 28500: records are complete, have the length that they
 // claim and a gzip member or zstd frame of their own, and are followed by two empty lines;
 // mandatory fields are present and well-formed; digests are correct; HTTP responses have a valid
 // status. Across all archives, it checks that record identifiers are unique and that referenced
-// records exist.
+// records and the originals of revisits exist.
 //
-// It keeps the first million identifiers; otherwise its memory does not depend on the archives.
+// It keeps the first million identifiers and captures; otherwise its memory does not depend on the archives.
 type Verifier struct {
 	// Report is called for each finding, in the order of the files. References are
 	// reported by [Verifier.Close].
@@ -102,8 +102,9 @@ type Verifier struct {
 
 	seen    map[uint64]struct{} // hashes of the identifiers of records
 	missing map[uint64]Finding  // references to unknown records, by hash of the identifier
-	check   checker
-	buf     []byte
+	originals
+	check checker
+	buf   []byte
 }
 
 // Verified counts what a [Verifier] has read and found.
@@ -224,7 +225,7 @@ func compareLines(want, index *Index) (lacks, extra int, ok bool) {
 // File checks a WARC or ARC file. It returns an error only if reading fails.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
-		v.seen, v.missing = map[uint64]struct{}{}, map[uint64]Finding{}
+		v.seen, v.missing, v.captures = map[uint64]struct{}{}, map[uint64]Finding{}, map[uint64]struct{}{}
 	}
 	reader, err := NewReader(r)
 	if err != nil {
@@ -312,6 +313,7 @@ func (f *verifiedFile) record(rec *Record) error {
 		}
 	}
 	f.checkStatus(rec, find)
+	f.originals.add(rec, f.name, f.check.status)
 	if rec.Version == "ARC" {
 		f.Unchecked++ // the record has neither digests nor identifiers
 		return nil
@@ -407,7 +409,8 @@ func idKey(id string) uint64 {
 // Close reports references to records that are in none of the files. These findings are warnings,
 // because the records may be in other archives.
 func (v *Verifier) Close() {
-	all := slices.SortedFunc(maps.Values(v.missing), func(a, b Finding) int {
+	all := slices.AppendSeq(v.originals.missing(), maps.Values(v.missing))
+	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Detail, b.Detail))
 	})
 	for _, x := range all {
