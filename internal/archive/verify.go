@@ -43,6 +43,8 @@ type Finding struct {
 	ID      string `json:"record_id,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Detail  string `json:"detail"`
+
+	field string // the field that the finding is about; may be empty
 }
 
 // String returns the finding as a line, with control characters escaped.
@@ -59,10 +61,51 @@ func (f Finding) String() string {
 
 // A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A
 // malicious file may have one every few bytes; the number of findings of other kinds is limited by
-// the number of records. The zero value is ready for use.
-type FindingLimit struct{ n map[string]int }
+// the number of records. It also limits warnings, of which programs cause one per record. The zero
+// value is ready for use.
+type FindingLimit struct {
+	n        map[string]int
+	warnings []similarWarnings
+}
 
-const maxFormatFindings = 1000
+const (
+	maxFormatFindings  = 1000
+	maxSimilarWarnings = 3 // of a file
+)
+
+// similarWarnings counts the warnings of a file about the same field.
+type similarWarnings struct {
+	file, kind, field string
+	n                 int
+}
+
+// AllowWarning reports whether a warning is to be printed: one of the first of its kind in the file.
+func (l *FindingLimit) AllowWarning(f *Finding) bool {
+	i := slices.IndexFunc(l.warnings, func(w similarWarnings) bool {
+		return w.file == f.File && w.kind == f.Kind && w.field == f.field
+	})
+	if i < 0 {
+		i = len(l.warnings)
+		l.warnings = append(l.warnings, similarWarnings{f.File, f.Kind, f.field, 0})
+	}
+	l.warnings[i].n++
+	return l.warnings[i].n <= maxSimilarWarnings
+}
+
+// Omitted returns a line for each kind of warnings that AllowWarning did not allow since the last call.
+func (l *FindingLimit) Omitted() (lines []string) {
+	for _, w := range l.warnings {
+		if more := w.n - maxSimilarWarnings; more > 0 {
+			about := ""
+			if w.field != "" {
+				about = " about " + w.field
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s (warning): … and %d more of this kind%s", terminal.Line(w.file), w.kind, more, about))
+		}
+	}
+	l.warnings = l.warnings[:0]
+	return lines
+}
 
 // Allow reports whether a finding is to be printed. It adds a note to the last printed finding that
 // further findings are omitted.
@@ -320,6 +363,7 @@ func (f *verifiedFile) record(rec *Record) error {
 	}
 	faults := checkRecord(rec, &f.check, f.seen)
 	for _, x := range faults {
+		about.field = x.field
 		find(x.kind, x.warning, "%s", x.detail)
 	}
 	f.countDigests()
@@ -392,7 +436,7 @@ func (f *verifiedFile) references(rec *Record, about Finding, find func(string, 
 				continue
 			}
 			x := about
-			x.File, x.Kind, x.Warning = f.name, KindReference, true
+			x.File, x.Kind, x.field, x.Warning = f.name, KindReference, field, true
 			x.Detail = fmt.Sprintf("%s %.200s: there is no such record", field, id)
 			f.missing[key] = x
 		}
@@ -451,6 +495,18 @@ func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults 
 	})
 	for _, err := range check.unknown {
 		fault(KindDigest, "", true, "%v", err)
+	}
+	for _, field := range []string{blockDigest, payloadDigest} {
+		if n := len(rec.Header.Values(field)); n > 1 {
+			fault(KindDigest, "", true, "%s is there %d times, and only the first is checked", field, n)
+		}
+	}
+	if text := rec.Header.Get(payloadDigest); rec.Type() == "revisit" && text != "" {
+		if c, err := parseClaim(payloadDigest, text); err != nil {
+			fault(KindDigest, "", true, "%v", err)
+		} else if c.sum == nil {
+			fault(KindDigest, "", true, "%s %.200q is no digest of this algorithm", payloadDigest, text)
+		}
 	}
 	for _, c := range check.wrong() {
 		truncated := c.field == payloadDigest && rec.truncated() != "" // may be the digest of the whole payload

@@ -130,6 +130,11 @@ func TestVerify(t *testing.T) {
 			[]string{"0 digest?: WARC-Payload-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
 		{"a digest of an unknown kind", []string{with("a", "WARC-Block-Digest: crc32:1")},
 			[]string{`0 digest?: WARC-Block-Digest "crc32:1" has an algorithm that is not supported`}},
+		{"two digests of a block", []string{with("a", "WARC-Block-Digest: "+Digest([]byte("block of a")), "WARC-Block-Digest: SHA-1:x")},
+			[]string{"0 digest?: WARC-Block-Digest is there 2 times, and only the first is checked"}},
+		{"a revisit with a part of a digest", []string{original + revisitOf("sha1:3I42H3", old)}, []string{
+			fmt.Sprintf("%d digest?: WARC-Payload-Digest \"sha1:3I42H3\" is no digest of this algorithm", len(original)),
+			fmt.Sprintf("%d reference?: the original is in none of the files: http://a/ of %s with payload sha1:3I42H3", len(original), old)}},
 		{"a revisit in a file before that of its original", []string{revisitOf(Digest(nil), old), original}, nil},
 		{"a revisit whose date the original does not have, but its digest", []string{original + revisitOf("SHA-1:"+strings.ToLower(Digest(nil)[5:]), newer)}, nil},
 		{"a revisit that names a date", []string{original + revisitOf("", "2020-01-01T00:00:00.5Z")}, nil},
