@@ -400,6 +400,17 @@ func (r *Replay) Target(c Capture) (string, error) {
 	return rec.target(), nil
 }
 
+// RecordID returns the identifier of the record of a capture, in angle brackets. It may be empty.
+func (r *Replay) RecordID(c Capture) (string, error) {
+	s := r.take()
+	defer r.scratch.Put(s)
+	rec, err := r.archives[c.archive].record(s, c)
+	if err != nil {
+		return "", err
+	}
+	return rec.ID(), nil
+}
+
 // confirm checks that the index describes the record of a capture correctly. If not, it returns
 // errOtherRecord.
 func (r *Replay) confirm(c Capture) error {
