@@ -70,7 +70,7 @@ func TestSizesAreReadAndPrinted(t *testing.T) {
 
 func TestPlainAddressesBecomeRecordsAndRecordsStay(t *testing.T) {
 	long := `{"url":"http://a/","x":"` + strings.Repeat("y", 1<<17) + `"}`
-	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>  \n{broken\nhttp://c/"
+	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>#part/é #2  \n{broken\nhttp://c/"
 	record := func(url string) string {
 		return `{"v":1,"url":"` + url + `"}` + "\n"
 	}

@@ -23,7 +23,7 @@ func newCat(c *command) func() error {
 		p.Pick, err = archive.ParsePick(s)
 		return err
 	})
-	c.flags.StringVar(&p.Index.Cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
+	filter.CacheFlag(c.flags, &p.Index.Cache, "indexes of archives")
 	return func() error { return cat(p, c.args) }
 }
 

@@ -39,7 +39,7 @@ func newPack(c *command) func() error {
 		p.created, err = time.Parse(time.RFC3339, v)
 		return err
 	})
-	c.flags.StringVar(&p.cache, "cache", filter.Cache(), "with -scored: `directory` for indexes of archives beside which nothing can be written")
+	filter.CacheFlag(c.flags, &p.cache, "indexes of archives, with -scored")
 	return p.run
 }
 
