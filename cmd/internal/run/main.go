@@ -79,9 +79,15 @@ type command struct {
 	log            *os.File   // stages.log of the run
 }
 
+// quietVariable is the environment variable that makes crawl quiet.
+const quietVariable = "SPOOR_QUIET"
+
 // view returns the progress display on stderr.
 func (c *command) view() *run.View {
-	view := &run.View{Out: c.stderr}
+	view := &run.View{Out: c.stderr, Quiet: os.Getenv(quietVariable) != ""}
+	if view.Quiet {
+		return view
+	}
 	if text, ok := c.stderr.(*terminal.Writer); ok && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM")) {
 		if f, ok := text.W.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			view.Screen = f
@@ -246,8 +252,13 @@ func (c *command) open() error {
 	}
 	ctx, stop := filter.NotifyContext("interrupted")
 	defer stop()
-	view := &run.View{Out: c.stderr}
-	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
+	view := &run.View{Out: c.stderr, Quiet: o.quiet}
+	if o.quiet { // for run next and run serve
+		if err := os.Setenv(quietVariable, "1"); err != nil {
+			return err
+		}
+	}
+	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Note, Stderr: c.stderr}
 	if p := os.Getenv("SPOOR_PARTITION"); p != "" {
 		return openPartition(ctx, opener, script, run.Dir(o.dir), p)
 	}
