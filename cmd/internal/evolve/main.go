@@ -97,11 +97,8 @@ type options struct {
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	var target *topic.Topic
 	if o.topic != "" {
-		var made bool
-		if target, made, err = topic.LoadOrMake(o.topic); errors.Is(err, topic.ErrOtherFile) || made && err != nil {
+		if target, _, err = topic.LoadOrMake(o.topic); err != nil {
 			return filter.Usagef("%w", err)
-		} else if err != nil {
-			return err
 		}
 	}
 	s, err := strategy.New(o.strategy, target, o.params)

@@ -4,7 +4,6 @@ package score
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -30,7 +29,7 @@ var Command = filter.Command{Name: "score", Manual: manual, Run: invoke}
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic, required: a `file` made by topic, or words")
-	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
+	chosen := fs.String("fitness", "", "compute these `measures`, separated by commas; the first one gives score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
 	norm := fs.String("norm", "topic", "words that cosines use: those of the `topic|page`")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
@@ -50,10 +49,8 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	var made bool
 	switch o.topic, made, err = topic.LoadOrMake(*name); {
-	case errors.Is(err, topic.ErrOtherFile), made && err != nil:
-		return filter.Usagef("%w", err)
 	case err != nil:
-		return err
+		return filter.Usagef("%w", err)
 	case made: // perhaps the mistyped name of a file
 		filter.Logger(stderr, "score", s.Log).Info("the topic is words", "words", *name)
 	}
@@ -61,7 +58,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("%w", err)
 	}
 	if _, err := newScorer(&o); err != nil {
-		return fmt.Errorf("topic file %s: %w", *name, err)
+		return filter.Usagef("topic file %s: %w", *name, err)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {
