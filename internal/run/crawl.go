@@ -857,6 +857,15 @@ func (c *Crawl) end(reason string) error {
 	c.View.Note("%s", c.notFetched())
 	c.View.Note("%s", c.unreadPDF())
 	c.View.Say("%s", c.unjudged(c.Totals.Unjudged))
+	if c.Settings.Partition == "" { // a partition sees only part of the addresses
+		unused, err := c.unusedExcludes()
+		if err != nil {
+			return err
+		}
+		if len(unused) > 0 {
+			c.View.Say("no address was excluded by these rules: %s", showRules(unused))
+		}
+	}
 	if reason == EndGenerations && c.Settings.Partition == "" {
 		c.View.Note("%s", c.limitHint())
 	}

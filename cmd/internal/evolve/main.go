@@ -92,6 +92,8 @@ type options struct {
 	dir                    string // of the windows kept
 	partition              partition.Partition
 	stream                 filter.Stream
+
+	pages, scored int // pages passed to the strategy, and those with a score
 }
 
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
@@ -158,8 +160,17 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	if unfollowed > 0 {
 		notes = append(notes, slog.Int64("nofollow", unfollowed))
 	}
+	o.warnUnscored(stderr)
 	tally.Close(notes...)
 	return nil
+}
+
+// warnUnscored logs a warning if no page has the score that the strategy follows.
+func (o *options) warnUnscored(stderr io.Writer) {
+	unscored := slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == o.strategy && k.Unscored })
+	if o.pages > 0 && o.scored == 0 && !unscored {
+		filter.Logger(stderr, "evolve", o.stream.Log).Warn("no page has a score, which the strategy follows", "strategy", o.strategy, "pages", o.pages, "hint", "score comes before evolve")
+	}
 }
 
 // breed writes the proposals of s, about n, at the end of a generation, and counts them by operator.
@@ -244,6 +255,12 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	}
 	o.outside.remove(rec)
 	if rec.URL != "" && !unchanged(rec) && !isOverlong(rec) {
+		if rec.StatusCode/100 == 2 && rec.Error == "" {
+			o.pages++
+		}
+		if rec.Score.Kind == wire.Present {
+			o.scored++
+		}
 		s.Visit(rec)
 	}
 	return unfollowed

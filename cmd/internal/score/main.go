@@ -77,7 +77,10 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return w.score
 	})
-	if n := o.withoutText.Load(); n > 0 && n == o.pages.Load() {
+	if n := o.unparsed.Load(); err == nil && n > 0 && n == o.readable.Load() {
+		return filter.Usagef("no page was parsed: all %d have a body, and no text or links\nhint: parse comes before score", n)
+	}
+	if n := o.withoutText.Load(); n > 0 && n == o.readable.Load() {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
 	if n := o.guessed.Load(); n > 0 {
@@ -99,7 +102,9 @@ type options struct {
 	guessed     atomic.Int64 // scores of another program that were compared with foreignThreshold
 	pages       atomic.Int64 // pages that were scored
 	relevant    atomic.Int64
-	withoutText atomic.Int64 // pages without title and text, which probably were not parsed
+	readable    atomic.Int64 // pages that were scored by their words
+	withoutText atomic.Int64 // those without title and text
+	unparsed    atomic.Int64 // those with a body, and no field of parse
 }
 
 // loadWindowTopic switches to the topic file that the window has left, if there is one.
@@ -227,8 +232,12 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 		}
 		return
 	}
+	s.readable.Add(1)
 	if rec.Title == "" && rec.Text == "" {
 		s.withoutText.Add(1)
+		if rec.Has(wire.Body) && !rec.Has(wire.Parse) {
+			s.unparsed.Add(1)
+		}
 	}
 	s.subject = measure.Page(rec, s.subject.Links[:0])
 	reading := s.Target.Read(&s.subject)
