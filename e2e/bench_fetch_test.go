@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -94,9 +95,7 @@ func (s *rawServer) run(b *testing.B, command []string) {
 	for b.Loop() {
 		b.StopTimer()
 		dir := memoryDir(b)
-		if err := os.WriteFile(filepath.Join(dir, "addresses"), []byte(s.addresses), 0o666); err != nil {
-			b.Fatal(err)
-		}
+		testfile.Write(b, filepath.Join(dir, "addresses"), s.addresses)
 		cmd := exec.Command(command[0], command[1:]...)
 		cmd.Dir = dir
 		var stderr bytes.Buffer

@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -163,9 +165,7 @@ func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 			i, u, len(block), block)
 		pages = append(pages, replayed{"an address of another program", u, fmt.Sprintf("Page %d", i), ""})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "foreign.warc"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "foreign.warc"), b.Bytes())
 	cmd := exec.Command(filepath.Join(bin, "warc"), "pack", "-o", "foreign.wacz", "foreign.warc")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -195,9 +195,7 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 	secure.StartTLS()
 	defer secure.Close()
 	trusted := filepath.Join(dir, "trusted.pem")
-	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 
 	const missing = "Archived Page Not Found"
 	pages := []replayed{
@@ -253,15 +251,10 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%s: files %q, want one", prefix, files)
 		}
-		part, err := os.ReadFile(files[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := testfile.Read(t, files[0])
 		archive = append(archive, part...)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "crawl.warc.gz"), archive, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "crawl.warc.gz"), archive)
 	checkFeatures(t, filepath.Join(dir, "crawl.warc.gz"))
 	run("", "warc", "pack", "-o", "crawl.wacz", "crawl.warc.gz")
 	return pages

@@ -48,7 +48,8 @@ const imports = `
 	# A program for the Makefile, which runs the commands.
 	packaging:
 
-	# Tests of whole programs only.
+	# Tests only.
+	testfile:
 	e2e:
 `
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"spoor/internal/measure"
+	"spoor/internal/testfile"
 )
 
 // flagsOf returns the flags that a command lists for -help=all.
@@ -122,9 +123,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	t.Run("bash", func(t *testing.T) { completeInBash(t, dir) })
 	t.Run("uninstall", func(t *testing.T) {
 		kept := filepath.Join(dir, "bin", "other")
-		if err := os.WriteFile(kept, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, kept, "")
 		uninstall := exec.Command(inRoot("scripts", "package"), "uninstall", dir, bin)
 		uninstall.Env = install.Env
 		out, err := uninstall.CombinedOutput()
@@ -180,10 +179,7 @@ func TestDebianPackage(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^drwxr-xr-x root/root .* \./etc/spoor/$`).Match(list) {
 		t.Error("/etc/spoor is missing")
 	}
-	unit, err := os.ReadFile(inRoot("internal", "packaging", "systemd", "spoor@.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unit := testfile.Read(t, inRoot("internal", "packaging", "systemd", "spoor@.service"))
 	for _, name := range regexp.MustCompile(`/usr/\S+`).FindAllString(string(unit), -1) {
 		if !strings.Contains(string(list), " ."+name+"\n") && !strings.Contains(string(list), " ."+name+" -> spoor\n") {
 			t.Errorf("the unit names %s, which is missing", name)
@@ -206,14 +202,9 @@ func TestUnitsAreValid(t *testing.T) {
 	dir := t.TempDir()
 	verify := exec.Command("systemd-analyze", "verify", "--man=no")
 	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {
-		b, err := os.ReadFile(inRoot("internal", "packaging", "systemd", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, inRoot("internal", "packaging", "systemd", name))
 		text := strings.NewReplacer("/usr/bin/spoor-crawl", inRoot("scripts", "crawl"), "/usr/bin/spoor-", bin+"/").Replace(string(b))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), text)
 		verify.Args = append(verify.Args, filepath.Join(dir, strings.Replace(name, "@.", "@jazz.", 1)))
 	}
 	if err := os.Symlink("spoor@.service", filepath.Join(dir, "spoor@jazz.service")); err != nil {
@@ -235,10 +226,7 @@ func renderManuals(t *testing.T, dir string) {
 	}
 	_, missing := exec.LookPath("man")
 	for i, page := range pages {
-		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, page)
 		for line := range strings.Lines(string(b)) {
 			if !requests.MatchString(strings.TrimRight(line, "\n")) {
 				t.Errorf("%s: the line %q is a request", filepath.Base(page), line)

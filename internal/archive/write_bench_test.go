@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // corpora returns exchanges of pages of the shared webs, without content coding and with gzip.
 func corpora(b *testing.B, run func(b *testing.B, all []*Exchange, size int64)) {
 	for _, name := range []string{"modern", "planetmath", "webkb"} {
-		path := shared(b, "webs/"+name+".warc.gz")
+		path := testfile.Shared(b, "webs/"+name+".warc.gz")
 		var all, coded []*Exchange
 		var size, codedSize int64
 		for page, err := range All([]string{path}, Filter{}, Limits{}) {

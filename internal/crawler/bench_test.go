@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // BenchmarkReplay answers from an archive of real pages, by address and in bulk.
 func BenchmarkReplay(b *testing.B) {
-	web := shared(b, "webs", "webkb.warc.gz")
+	web := testfile.SharedLink(b, "webs/webkb.warc.gz")
 	recs, _ := allOf(b, web)
 	var in strings.Builder
 	var size int64

@@ -5,10 +5,11 @@ import (
 	"flag"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -31,12 +32,7 @@ func TestScript(t *testing.T) {
 func TestFirstLineIsTheAddress(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"VERSION": "go1.99.0\n", "src/hash/hash.go": "package hash\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(root, name), text)
 	}
 	r, w := io.Pipe()
 	go func() {

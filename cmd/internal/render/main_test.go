@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -343,10 +345,7 @@ func TestPagesAreListed(t *testing.T) {
 	}
 	var all strings.Builder
 	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, name)
 		all.Write(b)
 	}
 	for name := range scripts {
