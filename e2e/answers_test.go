@@ -190,10 +190,7 @@ type answerWeb struct {
 }
 
 func serveAnswers(t *testing.T, rows []answer) *answerWeb {
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	secure := httptest.NewTLSServer(nil) // for its certificate
 	t.Cleanup(secure.Close)
 	w := &answerWeb{rows: rows, dir: t.TempDir(), bin: bin, requests: map[string]int{}}

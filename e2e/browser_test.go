@@ -154,10 +154,7 @@ var spelled = []string{"/asked/%7Euser/", "/asked/%7euser/", "/asked/%41bc", "/a
 // addresses as other programs archive them. It returns what the archive must show.
 func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	var b bytes.Buffer
 	for i, path := range spelled {
 		u, block := "http://old.example"+path, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Page %d</h1>", i)
@@ -178,10 +175,7 @@ func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 // scripts requests in a browser, and stops the server. It returns what the archives must show.
 func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	plain := httptest.NewServer(testWeb(t))
 	defer plain.Close()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -287,10 +281,7 @@ func checkFeatures(t *testing.T, file string) {
 // archive or replay.
 func testWeb(t *testing.T) http.Handler {
 	t.Helper()
-	site, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := goDocs(t)
 	mux := http.NewServeMux()
 	mux.Handle("/", site)
 	page := func(path, kind, body string) {

@@ -50,6 +50,7 @@ const imports = `
 
 	# Tests only.
 	testfile:
+	cmd/internal/scripttest:
 	e2e:
 `
 

@@ -316,10 +316,7 @@ func (j *jury) canonical(url string) string {
 // run runs a command with its output in a file.
 func (j *jury) run(out string, command string, args ...string) {
 	j.Helper()
-	bin, err := build()
-	if err != nil {
-		j.Fatal(err)
-	}
+	bin := build(j)
 	f, err := os.Create(out)
 	if err != nil {
 		j.Fatal(err)

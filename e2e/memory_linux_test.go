@@ -208,10 +208,7 @@ func TestMemoryOfTreesIsBounded(t *testing.T) {
 
 // commandIn returns a function that makes commands of spoor in dir.
 func commandIn(t *testing.T, dir string) func(name string, args ...string) *exec.Cmd {
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	return func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, name), args...)
 		cmd.Dir = dir

@@ -39,10 +39,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	if out, err := exec.Command("go", "tool", "-modfile="+inRoot("internal", "tools", "go.mod"), "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	dir := t.TempDir()
 	install := exec.Command(inRoot("scripts", "package"), "install", dir, bin)
 	install.Env = append(os.Environ(), "PROGRAM_PREFIX=x-")
@@ -195,10 +192,7 @@ func TestUnitsAreValid(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		need(t, "systemd-analyze")
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	dir := t.TempDir()
 	verify := exec.Command("systemd-analyze", "verify", "--man=no")
 	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {

@@ -326,10 +326,7 @@ func makeReports(t *testing.T, dir string) []reported {
 		return out
 	}
 
-	site, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := goDocs(t)
 	web := httptest.NewServer(site)
 	defer web.Close()
 	run(`topic -query 'cryptography: ciphers, hashes, certificates, TLS' >topic.json

@@ -61,10 +61,7 @@ func (s *logSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // and frontier skipped lists each that was found, with its rule.
 func TestACrawlStaysInItsScope(t *testing.T) {
 	skipShort(t, "nothing is crawled in a short test")
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	scripts := inRoot("scripts")
 	path := "PATH=" + strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator))
 	excluded := regexp.MustCompile(`^/(tag/|.*/tag/|.*\.pdf$)`)

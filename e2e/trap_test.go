@@ -235,10 +235,7 @@ var lexicon = func() (list []string) {
 // outside of them (""), and the number of excluded addresses, by reason.
 func crawlTraps(t *testing.T, traps string, args ...string) (spent, refused map[string]int) {
 	t.Helper()
-	good, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goDocs(t)
 	server := httptest.NewServer(&trapSite{good: good})
 	defer server.Close()
 	dir := t.TempDir()

@@ -2,31 +2,24 @@ package gosite
 
 import (
 	"bufio"
-	"flag"
 	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
 	"spoor/internal/testfile"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gosite": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 func TestFirstLineIsTheAddress(t *testing.T) {

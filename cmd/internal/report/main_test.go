@@ -2,7 +2,6 @@ package report
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,22 +12,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"spoor/cmd/internal/filter"
+	"spoor/cmd/internal/scripttest"
 	"spoor/internal/testfile"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"report": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 // TestTornFileIsNamed checks that the error of a truncated file contains its name.
