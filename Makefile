@@ -66,7 +66,7 @@ test-long: build ## all tests, and the short ones that start goroutines with the
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
-	$(GO) test $$(grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
+	$(GO) test $$(grep -rlE 'flag.Bool\("update"|scripttest.Run' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 	git diff --stat
 
 ##@ Checks: before every commit, and in .ci/run

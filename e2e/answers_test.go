@@ -27,6 +27,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -103,9 +105,7 @@ func TestAwkwardAnswersAreReadAsStandardsSay(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %s | %s: %s | %s |\n", markdown(a.name), strings.Join(cells, " | "), strings.Join(strings.Fields(a.want), ", "), markdown(cmp.Or(a.standard, "no question")), strings.Join(notes, ", "))
 	}
 	fmt.Fprintf(&table, "\n%d answers. fetch stands alone in %d, reads an archive differently in %d, and not as a standard demands in %d.\n", len(web.rows), apart, differ, wrong)
-	if err := os.WriteFile(*answersTable, []byte(table.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, *answersTable, table.String())
 }
 
 // A reading is what a program made of an answer.
@@ -190,17 +190,12 @@ type answerWeb struct {
 }
 
 func serveAnswers(t *testing.T, rows []answer) *answerWeb {
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	secure := httptest.NewTLSServer(nil) // for its certificate
 	t.Cleanup(secure.Close)
 	w := &answerWeb{rows: rows, dir: t.TempDir(), bin: bin, requests: map[string]int{}}
 	w.trusted = filepath.Join(w.dir, "trusted.pem")
-	if err := os.WriteFile(w.trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, w.trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 	listen := func(serve func(net.Conn)) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -340,9 +335,7 @@ func (w *answerWeb) askSpoor(t *testing.T) [][]reading {
 		}
 	}
 	written := filepath.Join(w.dir, "bytes.warc")
-	if err := os.WriteFile(written, []byte(archive.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, written, archive.String())
 	ask := func(args ...string) (column []reading) {
 		out := w.run(t, urls.String(), "fetch", append(args, "-mime", "text/html", "-cache", filepath.Join(w.dir, "cache"))...)
 		records := map[string]fetched{}

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -53,10 +54,7 @@ func liveWebs() []liveWeb {
 // pages/s is by wall time, and cpu-ms/page the user and system time of the client. Use
 // -benchtime 1x.
 func BenchmarkLiveFetch(b *testing.B) {
-	bin, err := build()
-	if err != nil {
-		b.Fatalf("building the commands: %v", err)
-	}
+	bin := build(b)
 	fetch := []string{filepath.Join(bin, "fetch"), "-j", "32", "-allow-private", "-delay", "0s", "addresses"}
 	clients := []struct {
 		name    string
@@ -94,9 +92,7 @@ func (s *rawServer) run(b *testing.B, command []string) {
 	for b.Loop() {
 		b.StopTimer()
 		dir := memoryDir(b)
-		if err := os.WriteFile(filepath.Join(dir, "addresses"), []byte(s.addresses), 0o666); err != nil {
-			b.Fatal(err)
-		}
+		testfile.Write(b, filepath.Join(dir, "addresses"), s.addresses)
 		cmd := exec.Command(command[0], command[1:]...)
 		cmd.Dir = dir
 		var stderr bytes.Buffer
@@ -189,10 +185,7 @@ func archivedPages(b *testing.B, bin, file string) (pages []string) {
 // goPages returns the pages of the documentation of the Go tree.
 func goPages(b *testing.B) (pages []string) {
 	b.Helper()
-	site, err := goDocs()
-	if err != nil {
-		b.Fatal(err)
-	}
+	site := goDocs(b)
 	for _, p := range site.Pages() {
 		w := httptest.NewRecorder()
 		site.ServeHTTP(w, httptest.NewRequest(http.MethodGet, p.Path, nil))

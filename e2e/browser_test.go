@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -152,10 +154,7 @@ var spelled = []string{"/asked/%7Euser/", "/asked/%7euser/", "/asked/%41bc", "/a
 // addresses as other programs archive them. It returns what the archive must show.
 func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	var b bytes.Buffer
 	for i, path := range spelled {
 		u, block := "http://old.example"+path, fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<h1>Page %d</h1>", i)
@@ -163,9 +162,7 @@ func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 			i, u, len(block), block)
 		pages = append(pages, replayed{"an address of another program", u, fmt.Sprintf("Page %d", i), ""})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "foreign.warc"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "foreign.warc"), b.Bytes())
 	cmd := exec.Command(filepath.Join(bin, "warc"), "pack", "-o", "foreign.wacz", "foreign.warc")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -178,10 +175,7 @@ func archiveOfAnotherProgram(t *testing.T, dir string) (pages []replayed) {
 // scripts requests in a browser, and stops the server. It returns what the archives must show.
 func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	plain := httptest.NewServer(testWeb(t))
 	defer plain.Close()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -195,9 +189,7 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 	secure.StartTLS()
 	defer secure.Close()
 	trusted := filepath.Join(dir, "trusted.pem")
-	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}))
 
 	const missing = "Archived Page Not Found"
 	pages := []replayed{
@@ -253,15 +245,10 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%s: files %q, want one", prefix, files)
 		}
-		part, err := os.ReadFile(files[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := testfile.Read(t, files[0])
 		archive = append(archive, part...)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "crawl.warc.gz"), archive, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "crawl.warc.gz"), archive)
 	checkFeatures(t, filepath.Join(dir, "crawl.warc.gz"))
 	run("", "warc", "pack", "-o", "crawl.wacz", "crawl.warc.gz")
 	return pages
@@ -294,10 +281,7 @@ func checkFeatures(t *testing.T, file string) {
 // archive or replay.
 func testWeb(t *testing.T) http.Handler {
 	t.Helper()
-	site, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := goDocs(t)
 	mux := http.NewServeMux()
 	mux.Handle("/", site)
 	page := func(path, kind, body string) {

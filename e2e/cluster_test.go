@@ -24,6 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -81,9 +83,7 @@ func (s *natsServers) start(t *testing.T, i int) {
 	config := fmt.Sprintf("server_name: s%d\nlisten: 127.0.0.1:%d\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: spoor%d, listen: 127.0.0.1:%d, routes: [%s] }\n",
 		i, s.ports[i], filepath.Join(s.dir, strconv.Itoa(i)), s.ports[0], s.ports[3+i], strings.Join(routes, ", "))
 	name := filepath.Join(s.dir, fmt.Sprintf("%d.conf", i))
-	if err := os.WriteFile(name, []byte(config), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, config)
 	log, err := os.OpenFile(name+".log", os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		t.Fatal(err)
@@ -440,9 +440,7 @@ func TestHostsAreAskedByOneNode(t *testing.T) {
 			h.targets = targets
 			fmt.Fprintf(&seeds, "%s/\n", h.URL)
 		}
-		if err := os.WriteFile(filepath.Join(c.dir, "hosts.txt"), []byte(seeds.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(c.dir, "hosts.txt"), seeds.String())
 		c := &clusterCrawl{crawl: c, servers: servers, name: name, nodes: map[string]*node{}, live: []string{"-allow-private", "-delay", delay.String(), "-size", "20", "-pages", "1200"}}
 		c.args = []string{c.args[0], "-topic", "topic.json", "-seeds", "hosts.txt", "-strategy", "breadthfirst", "-partitions", "8"}
 		begun := time.Now()
@@ -563,10 +561,7 @@ func TestMistakesOfNodesAreNamed(t *testing.T) {
 func TestServersOfTheManual(t *testing.T) {
 	skipShort(t, "no crawls in a short test")
 	c := newCrawl(t, "bestfirst")
-	text, err := os.ReadFile(inRoot("doc", "guide", "machines.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, inRoot("doc", "guide", "machines.md"))
 	block := func(begin string) string {
 		_, rest, ok := strings.Cut(string(text), begin)
 		block, _, _ := strings.Cut(rest, "```")
@@ -586,9 +581,7 @@ func TestServersOfTheManual(t *testing.T) {
 		"nats1.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[3]), "nats2.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[4]), "nats3.example.org:6222", fmt.Sprintf("127.0.0.1:%d", ports[5]),
 		"listen: 0.0.0.0:6222", "listen: $ROUTES", "server_name:", "listen: $CLIENTS\nserver_name:",
 	).Replace(block("```\n# nats.conf\n"))
-	if err := os.WriteFile(filepath.Join(c.dir, "nats.conf"), []byte(config), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(c.dir, "nats.conf"), config)
 	start := func(name string, clients, routes int, certificate, route string) (server *os.Process, log string) {
 		log = filepath.Join(c.dir, name+".log")
 		cmd := exec.Command(program, "-c", "nats.conf", "-l", log)
@@ -650,9 +643,7 @@ func otherAccount(t *testing.T, dir, config, url string, servers []*os.Process) 
 		t.Fatal("nats.conf has no accounts")
 	}
 	config = strings.Replace(config, jazz, jazz+"\n"+strings.ReplaceAll(jazz, "jazz", "blues"), 1)
-	if err := os.WriteFile(filepath.Join(dir, "nats.conf"), []byte(config), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "nats.conf"), config)
 	for _, server := range servers {
 		if err := server.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/run"
+	"spoor/internal/testfile"
 )
 
 // A comparison is a directory with an archived web of three hosts, of whose pages some are about
@@ -89,9 +90,7 @@ func newComparison(t *testing.T) comparison {
 		"jazz-hard.txt": name(4) + "\nhttp://jazz.example/old/2\n",
 		"test.plan":     plan,
 	} {
-		if err := os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(c.dir, file), text)
 	}
 	c.shell(t, "mv web-*.warc.gz web.warc.gz")
 	return c
@@ -129,18 +128,13 @@ func (c comparison) compare(args ...string) *exec.Cmd {
 // write writes the plan.
 func (c comparison) write(t *testing.T, plan string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, "test.plan"), []byte(plan), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(c.dir, "test.plan"), plan)
 }
 
 // read reads a file of the directory.
 func (c comparison) read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(c.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := testfile.Read(t, filepath.Join(c.dir, name))
 	return string(b)
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // spoor's own stages, the worked examples in doc/examples and the strategies in doc/guide/stages.md keep the contract of a stage.
@@ -76,10 +78,7 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 // shownStrategies writes the files that doc/guide/stages.md shows, and returns the commands that it runs in
 // place of evolve.
 func shownStrategies(t *testing.T, c *crawl) (commands []string) {
-	text, err := os.ReadFile(inRoot("doc", "guide", "stages.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, inRoot("doc", "guide", "stages.md"))
 	file, evolve := regexp.MustCompile(`^cat >\w+\.(jq|py) <<'END'\n`), regexp.MustCompile(`^EVOLVE='(.*?)' `)
 	for _, s := range sessions("doc/guide/stages.md", string(text)) {
 		for _, typed := range s.commands {

@@ -19,6 +19,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -437,10 +439,7 @@ func newCrawl(t *testing.T, strategy string) *crawl {
 	query := "cryptography: ciphers, hashes, certificates, TLS"
 	if data := shared(); data != "" {
 		seeds = filepath.Join(data, "webs", "webkb-course", "seeds-easy-1.txt")
-		words, err := os.ReadFile(filepath.Join(data, "webs", "webkb-course", "query.txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := testfile.Read(t, filepath.Join(data, "webs", "webkb-course", "query.txt"))
 		query, pages = string(words), "300"
 		// A link of our own, so that the index is written beside it and not there.
 		if err := os.Symlink(filepath.Join(data, "webs", "webkb.warc.gz"), archive); err != nil {
@@ -451,9 +450,7 @@ func newCrawl(t *testing.T, strategy string) *crawl {
 		c.shell(t, `echo "$GOSITE/" >seeds.txt; fetch -allow-private -delay 0s -warc w <<<"$GOSITE/" | parse |
 			grep -o '"url":"http://127[^"]*"' | cut -d'"' -f4 | fetch -allow-private -delay 0s -warc w >pages && cat w-*.warc.gz >web.warc.gz`)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, "query.txt"), []byte(query), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(c.dir, "query.txt"), query)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 	c.args = []string{filepath.Join(scripts, "crawl"), "-topic", "topic.json", "-seeds", seeds,
 		"-strategy", strategy, "-pages", pages, "-archive", archive}

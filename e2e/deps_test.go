@@ -48,7 +48,9 @@ const imports = `
 	# A program for the Makefile, which runs the commands.
 	packaging:
 
-	# Tests of whole programs only.
+	# Tests only.
+	testfile:
+	cmd/internal/scripttest:
 	e2e:
 `
 

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -165,10 +167,7 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 	}
 	t.Parallel()
 	for _, file := range documents(t) {
-		text, err := os.ReadFile(inRoot(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, inRoot(file))
 		list := sessions(file, string(text))
 		if len(list) == 0 {
 			continue
@@ -299,10 +298,7 @@ var (
 // Relative links between documents lead to a file and, after a #, to a heading.
 func TestLinksLeadSomewhere(t *testing.T) {
 	for _, file := range documents(t, "doc/design/decisions/*.md", "e2e/README.md", "findings/README.md") {
-		text, err := os.ReadFile(inRoot(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testfile.Read(t, inRoot(file))
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
 			target, anchor, _ := strings.Cut(m[1], "#")
 			if strings.Contains(target, ":") {
@@ -319,10 +315,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			if anchor == "" {
 				continue
 			}
-			there, err := os.ReadFile(inRoot(path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			there := testfile.Read(t, inRoot(path))
 			if !slices.ContainsFunc(heading.FindAllStringSubmatch(string(there), -1), func(h []string) bool {
 				return strings.ReplaceAll(noSlug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-") == anchor
 			}) {

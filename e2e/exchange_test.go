@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -137,10 +139,7 @@ func TestPartitionsOverNATS(t *testing.T) {
 			most, before = p, export
 		}
 	}
-	journal, err := os.ReadFile(filepath.Join(c.dir, fmt.Sprintf("a%d/evolve/journal", most)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	journal := testfile.Read(t, filepath.Join(c.dir, fmt.Sprintf("a%d/evolve/journal", most)))
 	c.shell(t, fmt.Sprintf("exchange restore -to %s -crawl a -partition %d/4 -store new/frontier -state new/evolve", url, most))
 	after := c.shell(t, "frontier export -store new/frontier | sort")
 	if restored, err := os.ReadFile(filepath.Join(c.dir, "new/evolve/journal")); err != nil || !bytes.Equal(restored, journal) {

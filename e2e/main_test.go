@@ -57,11 +57,17 @@ func inRoot(elem ...string) string {
 }
 
 // build builds the commands once, as the Makefile does, and returns their directory.
-var build = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(buildDir, "bin")
-	if err := os.Mkdir(bin, 0o777); err != nil {
-		return "", err
+func build(t testing.TB) string {
+	t.Helper()
+	bin, err := built()
+	if err != nil {
+		t.Fatalf("building the commands: %v", err)
 	}
+	return bin
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(buildDir, "bin")
 	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
 	cmd.Dir = inRoot()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -78,12 +84,8 @@ var build = sync.OnceValues(func() (string, error) {
 // warcio.
 func environment(t *testing.T) []string {
 	t.Helper()
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
 	return []string{
-		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + build(t) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"SPOOR=" + inRoot(),
 		"SPOOR_SHARED=" + shared(),
 		"SPOOR_WARCIO=" + warcio(),
@@ -114,7 +116,16 @@ func warcio() string {
 }
 
 // goDocs returns the documentation of the Go tree.
-var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
+func goDocs(t testing.TB) *gosite.Site {
+	t.Helper()
+	site, err := readGoDocs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
+}
+
+var readGoDocs = sync.OnceValues(func() (*gosite.Site, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, err
@@ -126,11 +137,7 @@ var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
 // without the final slash.
 func goSite(t *testing.T) string {
 	t.Helper()
-	site, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(site)
+	server := httptest.NewServer(goDocs(t))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"spoor/internal/testfile"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
@@ -156,15 +157,10 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	}
 
 	if *update {
-		if err := os.WriteFile(inRoot(measuresPage), []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, inRoot(measuresPage), page)
 		return
 	}
-	want, err := os.ReadFile(inRoot(measuresPage))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := testfile.Read(t, inRoot(measuresPage))
 	if diff := gocmp.Diff(string(want), page); diff != "" {
 		t.Errorf("%s differs (-update rewrites it): -file +now\n%s", measuresPage, diff)
 	}
@@ -270,10 +266,7 @@ func newJury(t *testing.T, web string, labels []string) *jury {
 
 	for _, label := range labels {
 		for _, kind := range kinds {
-			list, err := os.ReadFile(j.data("-" + label + "/" + kind + ".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := testfile.Read(t, j.data("-"+label+"/"+kind+".txt"))
 			for url := range strings.FieldsSeq(string(list)) {
 				c := j.canonical(url)
 				j.examples[label+"."+kind] = append(j.examples[label+"."+kind], c)
@@ -292,10 +285,7 @@ func newJury(t *testing.T, web string, labels []string) *jury {
 			j.lines[strings.Clone(rec.URL)] = line.Bytes()
 		}
 	})
-	list, err := os.ReadFile(j.data(".labels.ndjson"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := testfile.Read(t, j.data(".labels.ndjson"))
 	for line := range bytes.Lines(list) {
 		var page struct {
 			URL    string
@@ -326,10 +316,7 @@ func (j *jury) canonical(url string) string {
 // run runs a command with its output in a file.
 func (j *jury) run(out string, command string, args ...string) {
 	j.Helper()
-	bin, err := build()
-	if err != nil {
-		j.Fatal(err)
-	}
+	bin := build(j)
 	f, err := os.Create(out)
 	if err != nil {
 		j.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"spoor/internal/testfile"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -27,16 +29,12 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "topic.json"), topicFile, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "topic.json"), topicFile)
 	const response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 	archived := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://b.test/\r\nWARC-Date: 2024-01-01T00:00:00Z\r\n"+
 		"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000000>\r\nContent-Type: application/http;msgtype=response\r\n"+
 		"Content-Length: %d\r\n\r\n%s\r\n\r\n", len(response), response)
-	if err := os.WriteFile(filepath.Join(dir, "web.warc"), []byte(archived), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "web.warc"), archived)
 	type shape struct {
 		open, element, end string
 		size               int
@@ -57,9 +55,7 @@ func TestMemoryIsBoundedByTheLine(t *testing.T) {
 		const head = `{"v":1,"url":"http://a.test/","status_code":200,"text":"a genetic crawler",`
 		text := head + s.open + strings.Repeat(s.element+",", s.size/(len(s.element)+1)) + s.element + s.end + "}\n"
 		line := filepath.Join(dir, "line")
-		if err := os.WriteFile(line, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, line, text)
 		most := 8*int64(len(text)) + 100<<20
 		for _, args := range [][]string{
 			{"fetch", "-archive", "web.warc"},
@@ -182,9 +178,7 @@ func TestMemoryOfTreesIsBounded(t *testing.T) {
 		body := page.before + strings.Repeat(page.element, page.n)
 		text := fmt.Appendf(nil, `{"v":1,"url":"http://a.test/","status_code":200,"headers":{"content-type":["text/html"]},"body":%q}`+"\n", body)
 		line := filepath.Join(dir, "line")
-		if err := os.WriteFile(line, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, line, text)
 		for _, args := range [][]string{{"-j=1"}, {"-select=x=*"}, {"-select=x=td:nth-last-of-type(3n)"}} {
 			most := 8*int64(len(text)) + 100<<20
 			if page.tree && strings.Contains(args[0], "select") {
@@ -214,10 +208,7 @@ func TestMemoryOfTreesIsBounded(t *testing.T) {
 
 // commandIn returns a function that makes commands of spoor in dir.
 func commandIn(t *testing.T, dir string) func(name string, args ...string) *exec.Cmd {
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	return func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(bin, name), args...)
 		cmd.Dir = dir

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"spoor/internal/measure"
+	"spoor/internal/testfile"
 )
 
 // flagsOf returns the flags that a command lists for -help=all.
@@ -39,10 +40,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	if out, err := exec.Command("go", "tool", "-modfile="+inRoot("internal", "tools", "go.mod"), "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	dir := t.TempDir()
 	script := func(args ...string) (string, error) {
 		cmd := exec.Command(inRoot("scripts", "package"), append(args, bin)...)
@@ -219,10 +217,7 @@ func TestDebianPackage(t *testing.T) {
 	if !regexp.MustCompile(`(?m)^drwxr-xr-x root/root .* \./etc/spoor/$`).Match(list) {
 		t.Error("/etc/spoor is missing")
 	}
-	unit, err := os.ReadFile(inRoot("internal", "packaging", "systemd", "spoor@.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unit := testfile.Read(t, inRoot("internal", "packaging", "systemd", "spoor@.service"))
 	for _, name := range regexp.MustCompile(`/usr/\S+`).FindAllString(string(unit), -1) {
 		if !strings.Contains(string(list), " ."+name+"\n") && !strings.Contains(string(list), " ."+name+" -> spoor\n") {
 			t.Errorf("the unit names %s, which is missing", name)
@@ -238,21 +233,13 @@ func TestUnitsAreValid(t *testing.T) {
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		need(t, "systemd-analyze")
 	}
-	bin, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := build(t)
 	dir := t.TempDir()
 	verify := exec.Command("systemd-analyze", "verify", "--man=no")
 	for _, name := range []string{"spoor@.service", "spoor-metrics.service", "spoor-metrics.timer"} {
-		b, err := os.ReadFile(inRoot("internal", "packaging", "systemd", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, inRoot("internal", "packaging", "systemd", name))
 		text := strings.NewReplacer("/usr/bin/spoor-crawl", inRoot("scripts", "crawl"), "/usr/bin/spoor-", bin+"/").Replace(string(b))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), text)
 		verify.Args = append(verify.Args, filepath.Join(dir, strings.Replace(name, "@.", "@jazz.", 1)))
 	}
 	if err := os.Symlink("spoor@.service", filepath.Join(dir, "spoor@jazz.service")); err != nil {
@@ -274,10 +261,7 @@ func renderManuals(t *testing.T, dir string) {
 	}
 	_, missing := exec.LookPath("man")
 	for i, page := range pages {
-		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, page)
 		for line := range strings.Lines(string(b)) {
 			if !requests.MatchString(strings.TrimRight(line, "\n")) {
 				t.Errorf("%s: the line %q is a request", filepath.Base(page), line)

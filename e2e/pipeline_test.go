@@ -49,12 +49,7 @@ func TestPipeline(t *testing.T) {
 				name, value, _ := strings.Cut(v, "=")
 				e.Setenv(name, value)
 			}
-			bin, err := build()
-			if err != nil {
-				return err
-			}
-			scripts := inRoot("scripts")
-			e.Setenv("PATH", strings.Join([]string{bin, scripts, path}, string(os.PathListSeparator)))
+			e.Setenv("PATH", strings.Join([]string{build(t), inRoot("scripts"), path}, string(os.PathListSeparator)))
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"spoor/internal/run"
+	"spoor/internal/testfile"
 )
 
 // odd is a name that becomes code, several words or another name wherever a shell reads it
@@ -109,9 +110,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 		copyFile(filepath.Join(c.dir, "jazz-easy.txt"), filepath.Join(dir, "jazz-easy.txt"))
 		copyFile(inRoot("scripts", "compare"), filepath.Join(dir, "scripts", "compare"))
 		plan := "web w web.warc.gz labels.ndjson\ntopic jazz w jazz query.txt\nseeds jazz-easy.txt easy\ntrack K niche\npages 20\n"
-		if err := os.WriteFile(filepath.Join(dir, name("plan")), []byte(plan), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name("plan")), plan)
 		cmd := exec.Command("bash", filepath.Join(dir, "scripts", "compare"), "-into", "into"+oddLine, name("plan"))
 		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()

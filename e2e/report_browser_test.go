@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spoor/internal/report"
+	"spoor/internal/testfile"
 )
 
 // TestReportInBrowser tests reports in a real browser, on wide and narrow screens, with light and
@@ -325,10 +326,7 @@ func makeReports(t *testing.T, dir string) []reported {
 		return out
 	}
 
-	site, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := goDocs(t)
 	web := httptest.NewServer(site)
 	defer web.Close()
 	run(`topic -query 'cryptography: ciphers, hashes, certificates, TLS' >topic.json
@@ -356,17 +354,13 @@ func makeReports(t *testing.T, dir string) []reported {
 			reported{name: "webkb", pictures: 6, sorted: "Fetched", lineage: true, words: "clairvoyant"},
 			reported{name: "several", pictures: 8, sorted: "Fetched", lineage: true, words: "Side by side"})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "results.ndjson"), someResults(t), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "results.ndjson"), someResults(t))
 	run(`report -o comparison.html -results results.ndjson -reference bestfirst`)
 	var b bytes.Buffer
 	if err := report.Write(&b, &report.Page{Runs: []*report.Run{hostileRun()}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "hostile.html"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "hostile.html"), b.Bytes())
 	pages = append(pages, reported{name: "hostile", pictures: 4, sorted: "Score", lineage: true, words: "<script>alert(1)</script>"})
 	return append(pages, reported{name: "comparison", pictures: 8, sorted: "Mean", words: "strategies compared"})
 }

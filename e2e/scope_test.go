@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // A logSite is a site of endless links that logs what is requested.
@@ -59,10 +61,7 @@ func (s *logSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // and frontier skipped lists each that was found, with its rule.
 func TestACrawlStaysInItsScope(t *testing.T) {
 	skipShort(t, "nothing is crawled in a short test")
-	bin, err := build()
-	if err != nil {
-		t.Fatalf("building the commands: %v", err)
-	}
+	bin := build(t)
 	scripts := inRoot("scripts")
 	path := "PATH=" + strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator))
 	excluded := regexp.MustCompile(`^/(tag/|.*/tag/|.*\.pdf$)`)
@@ -72,9 +71,7 @@ func TestACrawlStaysInItsScope(t *testing.T) {
 			in, out := newLogSite(t), newLogSite(t)
 			in.other, out.other = out.URL, in.URL
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "rules.txt"), []byte("# rules\nexclude */tag/*\nexclude ext:pdf\ndepth 3\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, "rules.txt"), "# rules\nexclude */tag/*\nexclude ext:pdf\ndepth 3\n")
 			crawl := func(args ...string) string {
 				t.Helper()
 				cmd := exec.Command(filepath.Join(scripts, "crawl"), args...)

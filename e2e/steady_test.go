@@ -2,12 +2,13 @@ package e2e
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -56,10 +57,7 @@ func (c *crawl) all(t *testing.T, run, file string) (all []byte) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, name)
 		if strings.HasSuffix(name, ".zst") {
 			d, err := zstd.NewReader(nil)
 			if err != nil {

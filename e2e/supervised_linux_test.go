@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
@@ -296,9 +298,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 	t.Cleanup(func() { syscall.Unmount(disk, 0) })
 	web := newTown(t, 30)
 	seeds := strings.Join(web.urls, "/p/0\n") + "/p/0\n"
-	if err := os.WriteFile(filepath.Join(c.dir, "seeds.txt"), []byte(seeds), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(c.dir, "seeds.txt"), seeds)
 	c.shell(t, "topic -query 'jazz saxophone trumpet swing bebop' >topic.json")
 	script := inRoot("scripts", "crawl")
 
@@ -409,9 +409,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 		}
 		last, pages[part] = fetched, int(fetched)
 	}
-	if err := os.WriteFile(filepath.Join(s.run, ".stop"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(s.run, ".stop"), "")
 	for begun := time.Now(); s.script() != 0; time.Sleep(100 * time.Millisecond) {
 		if time.Since(begun) > 2*time.Minute {
 			t.Fatalf("the crawl does not end; %v", s.processes())
@@ -502,10 +500,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 	if scrapes == 0 || len(recorded) < 30 {
 		t.Errorf("%d scrapes, %d pages", scrapes, len(recorded))
 	}
-	statuses, err := os.ReadFile(filepath.Join(s.dir, "statuses"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	statuses := testfile.Read(t, filepath.Join(s.dir, "statuses"))
 	t.Logf("-supervised %v -seed %d: %v; statuses %v", *supervised, *seed, did, strings.Fields(string(statuses)))
 	t.Logf("%d pages answered, %d recorded, %d captured, %d of them fetched again after an interruption, %d records without a page, %d lost; store: %v",
 		len(web.answered), len(recorded), len(captured), again, failed, lost, counts)

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"spoor/internal/terminal"
+	"spoor/internal/testfile"
 )
 
 // directUses are the functions of commands that use the stdout or stderr of the process itself,
@@ -252,9 +253,7 @@ func TestRecordsOnATerminalAreEscaped(t *testing.T) {
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), environment(t)...)
 	title := "a\u009b31m\u202eb\u2066c"
 	record := `{"url":"http://a.example/","status_code":200,"content_type":"text/html","body":"<title>` + title + `</title>"}` + "\n"
-	if err := os.WriteFile(filepath.Join(cmd.Dir, "records"), []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(cmd.Dir, "records"), record)
 	printed, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -276,9 +275,7 @@ func TestRecordsOnATerminalAreEscaped(t *testing.T) {
 func (c *crawl) hostileFiles(t *testing.T) {
 	t.Helper()
 	write := func(name string, content []byte) {
-		if err := os.WriteFile(filepath.Join(c.dir, name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(c.dir, name), content)
 	}
 	record := func(kind, url, media, block string) string {
 		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"+

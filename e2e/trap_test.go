@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"spoor/internal/page"
+	"spoor/internal/testfile"
 	"spoor/internal/trap"
 )
 
@@ -235,17 +235,12 @@ var lexicon = func() (list []string) {
 // outside of them (""), and the number of excluded addresses, by reason.
 func crawlTraps(t *testing.T, traps string, args ...string) (spent, refused map[string]int) {
 	t.Helper()
-	good, err := goDocs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := goDocs(t)
 	server := httptest.NewServer(&trapSite{good: good})
 	defer server.Close()
 	dir := t.TempDir()
 	env := append(environment(t), "HOME="+dir)
-	if err := os.WriteFile(filepath.Join(dir, "seeds.txt"), []byte(server.URL+"/\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "seeds.txt"), server.URL+"/\n")
 	run := func(script string) []byte {
 		cmd := exec.Command("bash", "-c", script)
 		cmd.Dir, cmd.Env = dir, env

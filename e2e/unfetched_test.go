@@ -5,13 +5,14 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // smallSite serves 300 pages on three hosts, with the given number of words out of 30. The first
@@ -78,9 +79,7 @@ func TestUnfetchedAddressesAreExplained(t *testing.T) {
 				t.Skip("a crawl of many generations")
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "seeds.txt"), []byte(smallSite(t, test.words)+"\n"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, filepath.Join(dir, "seeds.txt"), smallSite(t, test.words)+"\n")
 			run := func(script string) string {
 				cmd := exec.Command("bash", "-c", script)
 				cmd.Dir, cmd.Env = dir, append(environment(t), "HOME="+dir)

@@ -7,19 +7,18 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 func BenchmarkRead(b *testing.B) {
 	for _, name := range []string{"modern", "planetmath", "webkb"} {
-		b.Run(name, func(b *testing.B) { benchmarkRead(b, shared(b, "webs/"+name+".warc.gz")) })
+		b.Run(name, func(b *testing.B) { benchmarkRead(b, testfile.Shared(b, "webs/"+name+".warc.gz")) })
 	}
 }
 
 func benchmarkRead(b *testing.B, path string) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := testfile.Read(b, path)
 	z, err := stdgzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		b.Fatal(err)
@@ -77,7 +76,7 @@ func benchmarkRead(b *testing.B, path string) {
 func BenchmarkIndex(b *testing.B) {
 	for _, name := range []string{"webkb", "planetmath"} {
 		b.Run(name, func(b *testing.B) {
-			path := linked(b, "webs/"+name+".warc.gz")
+			path := testfile.SharedLink(b, "webs/"+name+".warc.gz")
 			var size int64
 			for page := range All([]string{path}, Filter{}, Limits{}) {
 				size += int64(len(page.Raw))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"spoor/internal/message"
+	"spoor/internal/testfile"
 )
 
 // redirectingArchive returns an archive of two pages and a redirect.
@@ -44,17 +45,12 @@ func TestAnIndexWithOneChangedDigitIsBuiltAgainAndNoPageIsLost(t *testing.T) {
 		return faults
 	}
 	fetchAll()
-	good, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testfile.Read(t, path)
 	lines := bytes.IndexByte(good, '\n')
 	for _, at := range regexp.MustCompile(`[0-9]`).FindAllIndex(good[lines:], -1) {
 		bad := bytes.Clone(good)
 		bad[lines+at[0]] = '0' + (bad[lines+at[0]]-'0'+1)%10
-		if err := os.WriteFile(path, bad, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, bad)
 		faults := fetchAll()
 		if len(faults) != 1 || !errors.Is(faults[0], errIndexDamaged) || !strings.Contains(faults[0].Error(), path) {
 			t.Fatalf("digit at byte %d: %v", lines+at[0], faults)
@@ -73,10 +69,7 @@ func forgeIndex(t *testing.T, archive, old, new string) {
 		t.Fatal(err)
 	}
 	path := archive + indexSuffix
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, path)
 	x, err := newIndex(data, noRelease)
 	if err != nil {
 		t.Fatal(err)
@@ -85,9 +78,7 @@ func forgeIndex(t *testing.T, archive, old, new string) {
 	if bytes.Equal(forged, data[x.first:]) {
 		t.Fatal("nothing was changed")
 	}
-	if err := os.WriteFile(path, indexOf(x.Meta, forged), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, indexOf(x.Meta, forged))
 }
 
 // indexOf returns an index of these lines, with a first line that is right for them.
@@ -132,10 +123,7 @@ func TestAFieldOfAnIndexThatDiffersFromTheRecordIsMended(t *testing.T) {
 		if _, err := WriteIndexFiles([]string{name}, nil); err != nil {
 			t.Fatal(err)
 		}
-		sound, err := os.ReadFile(name + indexSuffix)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sound := testfile.Read(t, name+indexSuffix)
 		for _, read := range []func(r *Replay, url string) (*Page, error){
 			(*Replay).Fetch,
 			func(r *Replay, url string) (*Page, error) {
@@ -302,9 +290,7 @@ func FuzzIndexFile(f *testing.F) {
 		if !whole {
 			data = indexOf(meta, data)
 		}
-		if err := os.WriteFile(name+indexSuffix, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, name+indexSuffix, data)
 		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
 		if err != nil {
 			t.Fatal(err)

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
@@ -192,10 +193,7 @@ func TestZstdFrames(t *testing.T) {
 		t.Error(name)
 	}
 	path := filepath.Join(dir, name)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, path)
 	records := 0
 	for rec := range wholeRecords(t, bytes.NewReader(data)) {
 		n, err := io.Copy(io.Discard, rec)

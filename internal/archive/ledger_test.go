@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 func testLedger(t testing.TB) *ledger {
@@ -107,16 +109,11 @@ func TestDamagedLedger(t *testing.T) {
 	for i := range 6 {
 		l.put(same(i), nthPosition(i))
 	}
-	good, err := os.ReadFile(l.f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testfile.Read(t, l.f.Name())
 	path := filepath.Join(t.TempDir(), "y"+ledgerSuffix)
 	check := func(what string, data []byte, missing int) {
 		t.Helper()
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, data)
 		l, err := openLedger(path)
 		if err != nil {
 			if len(data) < bucketSize || bytes.HasPrefix(data, []byte(ledgerMagic)) {

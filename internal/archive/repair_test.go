@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"spoor/internal/lock"
+	"spoor/internal/testfile"
 )
 
 // repaired returns the repaired copy of a file, and the repairs.
@@ -282,10 +283,7 @@ func TestRepairKeepsDictionary(t *testing.T) {
 func TestRepairRandomDamage(t *testing.T) {
 	var files []string
 	for _, name := range []string{"example.warc", "example.warc.gz", "example-bad-non-chunked.warc.gz", "example-trunc.warc", "example-wrong-chunks.warc.gz", "example-digest.warc"} {
-		b, err := os.ReadFile(shared(t, "suites/warcio/test/data/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, testfile.Shared(t, "suites/warcio/test/data/"+name))
 		checkRepair(t, string(b))
 		files = append(files, string(b))
 	}

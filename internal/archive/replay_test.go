@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spoor/internal/testfile"
 	"spoor/internal/weburl"
 )
 
@@ -359,9 +360,7 @@ func TestIndexOfChangedArchive(t *testing.T) {
 		t.Error("not built again though the archive was touched")
 	}
 	for name, damage := range map[string]string{"empty": "", "torn": "!meta {\"spoor-c", "older": "!meta {\"spoor-cdxj\":0}\n", "rubbish": "a 1 {}\n"} {
-		if err := os.WriteFile(path+".cdxj", []byte(damage), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path+".cdxj", damage)
 		if x = open(); !x.Has("http://a/2") {
 			t.Errorf("%s index not built again", name)
 		}
@@ -402,9 +401,7 @@ func TestTruncatedIndex(t *testing.T) {
 	replay(t, path)
 	index := must(os.ReadFile(path + ".cdxj"))
 	for n := 0; n < len(index); n += step(5) {
-		if err := os.WriteFile(path+".cdxj", index[:n], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path+".cdxj", index[:n])
 		if r := replay(t, path); !r.Has("http://a/1") || !r.Has("http://a/2") {
 			t.Fatalf("of %d bytes", n)
 		}

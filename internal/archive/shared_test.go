@@ -8,37 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
-
-// shared returns the path of a file of the data kept outside the repository. The test is
-// skipped if it is missing.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("SPOOR_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("shared data absent: %v (hint: set SPOOR_SHARED)", err)
-	}
-	return path
-}
-
-// linked returns a link to a shared file in a directory of the test, beside which its index is
-// written.
-func linked(t testing.TB, name string) string {
-	t.Helper()
-	from, err := filepath.Abs(shared(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := filepath.Join(t.TempDir(), filepath.Base(name))
-	if err := os.Symlink(from, to); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
-	}
-	return to
-}
 
 // census reads all records of a file and describes them.
 func census(t *testing.T, path string) string {
@@ -95,10 +67,10 @@ func TestSharedFaultyArchives(t *testing.T) {
 		"post-test.warc.gz":                   "request 3, response 3",
 	}
 	const dir = "suites/warcio/test/data/"
-	for _, name := range names(t, shared(t, dir)) {
+	for _, name := range names(t, testfile.Shared(t, dir)) {
 		t.Run(name, func(t *testing.T) {
 			want, ok := files[name]
-			if got := census(t, shared(t, dir+name)); got != want || !ok {
+			if got := census(t, testfile.Shared(t, dir+name)); got != want || !ok {
 				t.Errorf("read %s\nwant %s", got, want)
 			}
 		})
@@ -126,7 +98,7 @@ func TestReplaySharedFaultyArchives(t *testing.T) {
 		{"example-wrong-chunks.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
 	} {
 		t.Run(c.name+" "+c.url, func(t *testing.T) {
-			r := replay(t, linked(t, "suites/warcio/test/data/"+c.name))
+			r := replay(t, testfile.SharedLink(t, "suites/warcio/test/data/"+c.name))
 			captures := r.Lookup(canonical(t, c.url))
 			if len(captures) == 0 {
 				t.Fatal("no capture")
@@ -145,7 +117,7 @@ func TestReplaySharedFaultyArchives(t *testing.T) {
 }
 
 func TestPOSTIsNotIndexed(t *testing.T) {
-	r := replay(t, linked(t, "suites/warcio/test/data/post-test.warc.gz"))
+	r := replay(t, testfile.SharedLink(t, "suites/warcio/test/data/post-test.warc.gz"))
 	if c := r.Lookup("http://httpbin.org/post"); len(c) > 0 {
 		t.Errorf("the answer to a POST would be given to GET: %+v", c)
 	}
@@ -165,7 +137,7 @@ func TestReplaySharedWebs(t *testing.T) {
 		{"webs/planetmath.warc.gz", 5254, 0, 0},
 	} {
 		t.Run(filepath.Base(c.name), func(t *testing.T) {
-			path := linked(t, c.name)
+			path := testfile.SharedLink(t, c.name)
 			r := replay(t, path)
 			pages, redirects, bytes := 0, 0, 0
 			for page, err := range All([]string{path}, Filter{}, Limits{}) {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -286,7 +288,7 @@ func TestVerifySharedArchives(t *testing.T) {
 		"webs/modern.warc.gz":                                         {Records: 312, Bytes: 10461979, Digests: 312},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			f, err := os.Open(shared(t, name))
+			f, err := os.Open(testfile.Shared(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}

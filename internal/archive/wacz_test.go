@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -58,9 +60,7 @@ func sample(t testing.TB) []byte {
 func fileOf(t testing.TB, dir, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, path, content)
 	return path
 }
 
@@ -113,10 +113,7 @@ func TestWACZ(t *testing.T) {
 	if diff := cmp.Diff([]string{"x.wacz", "x.wacz.cdxj"}, names(t, dir)); diff != "" {
 		t.Error(diff)
 	}
-	index, err := os.ReadFile(path + ".cdxj")
-	if err != nil {
-		t.Fatal(err)
-	}
+	index := testfile.Read(t, path+".cdxj")
 	if n := strings.Count(string(index), `"filename":"a.arc.gz"`); n != 3 {
 		t.Errorf("%d lines of the inner file\n%s", n, index)
 	}

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -137,10 +139,7 @@ func TestWriter(t *testing.T) {
 		t.Errorf("%+v\n%+v\n%+v", at, again, small)
 	}
 
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, name))
 	var kinds []string
 	var end int64
 	for rec := range wholeRecords(t, bytes.NewReader(data)) {
@@ -239,10 +238,7 @@ func TestWriterIsDeterministic(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		data, err := os.ReadFile(filepath.Join(dir, names(t, dir)[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, filepath.Join(dir, names(t, dir)[0]))
 		if first == nil {
 			first = data
 		} else if !bytes.Equal(first, data) {
@@ -383,10 +379,7 @@ func testTornFile(t *testing.T, zstd bool) {
 	}
 	w.Close()
 	name := names(t, dir)[0]
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, filepath.Join(dir, name))
 	var ends []int64 // of records
 	for rec := range wholeRecords(t, bytes.NewReader(data)) {
 		rec.Close()
@@ -415,9 +408,7 @@ func testTornFile(t *testing.T, zstd bool) {
 		if near > 1 && cut%(101*step(5)) > 0 {
 			continue // what follows waits for the disk each time
 		}
-		if err := os.WriteFile(path+".open", data[:cut], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path+".open", data[:cut])
 		w, err := NewWriter(options(torn))
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
@@ -463,10 +454,7 @@ func TestTruncatedArchiveInArchive(t *testing.T) {
 		}
 		path := w.path(w.name)
 		w.Close()
-		body, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := testfile.Read(t, path)
 		dir := t.TempDir()
 		o := testOptions(dir)
 		o.Zstd = zstd

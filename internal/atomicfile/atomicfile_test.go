@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 func TestWriteReplacesTheWholeFile(t *testing.T) {
@@ -73,9 +75,7 @@ func onlyFile(t *testing.T, name string) {
 func TestOpenFileDoesNotFollowALink(t *testing.T) {
 	dir := t.TempDir()
 	elsewhere, link := filepath.Join(dir, "elsewhere"), filepath.Join(dir, "link")
-	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, elsewhere, "mine")
 	if err := os.Symlink(elsewhere, link); err != nil {
 		t.Skipf("cannot create a symbolic link: %v", err)
 	}

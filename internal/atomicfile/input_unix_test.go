@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // Each of these files would be waited for, or read without end.
@@ -19,9 +21,7 @@ func TestReadFileRefusesOtherFiles(t *testing.T) {
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
 		t.Skip(err)
 	}
-	if err := os.WriteFile(large, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, large, "")
 	if err := os.Truncate(large, 10<<30); err != nil {
 		t.Skip(err)
 	}

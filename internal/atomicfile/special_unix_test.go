@@ -8,15 +8,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // Files of a directory from somebody else may be names of other files.
 func TestOpenFileDoesNotWriteAFileThatHasAnotherName(t *testing.T) {
 	dir := t.TempDir()
 	name, other := filepath.Join(dir, "name"), filepath.Join(dir, "other")
-	if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, other, "mine")
 	if err := os.Link(other, name); err != nil {
 		t.Skip(err)
 	}

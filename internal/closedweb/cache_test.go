@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"spoor/internal/graph"
+	"spoor/internal/testfile"
 )
 
 // smallWeb returns a web of three pages and a redirect.
@@ -73,14 +74,9 @@ func TestDamagedCacheIsRefused(t *testing.T) {
 	if err := saveCache(path, header, smallWeb()); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testfile.Read(t, path)
 	refused := func(what string, data []byte) {
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, path, data)
 		if _, err := loadCache(path, &header); err == nil {
 			t.Errorf("%s: accepted", what)
 		}
@@ -96,9 +92,7 @@ func TestDamagedCacheIsRefused(t *testing.T) {
 
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, filepath.Join(dir, "file"), "")
 	unwritable, writable := filepath.Join(dir, "file", "a.graph"), filepath.Join(dir, "cache", "b.graph")
 	reads := 0
 	read := func() (*archiveWeb, error) {
@@ -150,7 +144,7 @@ func TestConcurrentCallersReadArchivesOnce(t *testing.T) {
 }
 
 func TestFileInWACZHasTimeOfTheWACZ(t *testing.T) {
-	wacz := writeFile(t, "x.wacz", "zip")
+	wacz := testfile.Write(t, filepath.Join(t.TempDir(), "x.wacz"), "zip")
 	files, err := archiveFiles([]string{wacz, filepath.Join(wacz, "archive", "y.warc.gz")})
 	if err != nil || len(files) != 2 || files[1].Name != "y.warc.gz" || files[1].Size != 3 || files[1].Modified != files[0].Modified {
 		t.Errorf("%+v, %v", files, err)

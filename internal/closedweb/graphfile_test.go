@@ -1,23 +1,11 @@
 package closedweb
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"spoor/internal/judge"
 )
-
-// writeFile creates a file for the test.
-func writeFile(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func TestMalformedGraphFile(t *testing.T) {
 	for text, want := range map[string]string{

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"spoor/internal/testfile"
 )
 
 // names are page names as Python's urllib.parse makes them.
@@ -69,7 +71,7 @@ func TestPageName(t *testing.T) {
 
 func TestPageNamesOfSharedGraphs(t *testing.T) {
 	for _, web := range []string{"planetmath", "webkb"} {
-		f, err := os.Open(shared(t, "webs/"+web+".graph.json.gz"))
+		f, err := os.Open(testfile.Shared(t, "webs/"+web+".graph.json.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}

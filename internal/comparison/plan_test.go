@@ -1,11 +1,12 @@
 package comparison
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // readPlan reads a plan of a web with a topic, and these lines.
@@ -16,9 +17,7 @@ func readPlan(t *testing.T, lines string) (*Plan, error) {
 		"web.warc": "", "labels": "", "query": "jazz", "easy": "",
 		"test.plan": "web hosts web.warc labels\ntopic jazz hosts jazz query\nseeds {set} easy\n" + lines,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(dir, name), text)
 	}
 	return ReadPlan(filepath.Join(dir, "test.plan"), dir, []string{"bestfirst", "niche"})
 }

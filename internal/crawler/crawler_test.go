@@ -18,6 +18,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -456,7 +457,7 @@ func TestIdenticalPayloadsAreStoredOnce(t *testing.T) {
 }
 
 func TestResponsesAreInArchiveOrder(t *testing.T) {
-	web := shared(t, "webs", "modern.warc.gz")
+	web := testfile.SharedLink(t, "webs/modern.warc.gz")
 	recs, faults := allOf(t, web)
 	if faults > 0 || len(recs) != 311 {
 		t.Fatalf("%d records, %d faults", len(recs), faults)
@@ -482,11 +483,8 @@ func TestResponsesAreInArchiveOrder(t *testing.T) {
 }
 
 func TestDamagedArchive(t *testing.T) {
-	web := shared(t, "webs", "modern.warc.gz")
-	whole, err := os.ReadFile(web)
-	if err != nil {
-		t.Fatal(err)
-	}
+	web := testfile.SharedLink(t, "webs/modern.warc.gz")
+	whole := testfile.Read(t, web)
 	recs, _ := allOf(t, web)
 	// Damage one member in the middle, and truncate the file.
 	hurt := bytes.Clone(whole[:recs[60].WARCOffset+100])
@@ -495,7 +493,7 @@ func TestDamagedArchive(t *testing.T) {
 	}
 	recs = recs[:61]
 	name := filepath.Join(t.TempDir(), "hurt.warc.gz")
-	putFile(t, name, hurt)
+	testfile.Write(t, name, hurt)
 	left, faults := allOf(t, name)
 	if len(left) < 59 || len(left) > 61 || faults == 0 {
 		t.Errorf("%d records of %d, %d faults", len(left), len(recs), faults)
@@ -552,7 +550,7 @@ func TestCaptureWithoutDate(t *testing.T) {
 	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 	name := filepath.Join(t.TempDir(), "x.warc")
-	putFile(t, name, []byte(record))
+	testfile.Write(t, name, record)
 	found, _ := replay(t, "http://a.test/\n", name)
 	all, _ := allOf(t, name)
 	for _, r := range append(all, found["http://a.test/"]) {

@@ -14,7 +14,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -199,35 +198,6 @@ func unpack(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return string(b)
-}
-
-// shared returns the path of a file of the shared test data. It is a link in a directory of
-// the test: indexes are written beside archives, and the shared directory is read-only.
-func shared(t testing.TB, name ...string) string {
-	t.Helper()
-	root := os.Getenv("SPOOR_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path, err := filepath.Abs(filepath.Join(append([]string{root}, name...)...))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Skipf("the shared test data is not here: %v", err)
-	}
-	link := filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.Symlink(path, link); err != nil {
-		t.Skipf("no link to the shared test data can be made: %v", err)
-	}
-	return link
-}
-
-func putFile(t testing.TB, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // serve starts a server on loopback that ends with the test.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -122,7 +123,7 @@ func TestInvalidStatusesAreHTTPErrorsLiveAndReplayed(t *testing.T) {
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:1>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a.test/\r\n"+
 		"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 	path := filepath.Join(dir, "old.warc")
-	putFile(t, path, []byte(record))
+	testfile.Write(t, path, record)
 	replayed, _ := replay(t, "http://a.test/\n", path)
 	o := options()
 	o.Archives, o.MIME = []string{path}, nil

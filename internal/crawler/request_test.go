@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -274,12 +275,12 @@ func TestProxy(t *testing.T) {
 
 func TestTheURLOfAProxyMayBeInAFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "proxy.txt")
-	putFile(t, name, []byte("http://me:secret@proxy.test:8080\n"))
+	testfile.Write(t, name, "http://me:secret@proxy.test:8080\n")
 	u, err := ParseProxy(name)
 	if err != nil || u.String() != "http://me:secret@proxy.test:8080" {
 		t.Errorf("got %v, %v", u, err)
 	}
-	putFile(t, name, []byte("me:secret"))
+	testfile.Write(t, name, "me:secret")
 	if _, err := ParseProxy(name); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got error %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spoor/internal/polite"
+	"spoor/internal/testfile"
 	"spoor/internal/weburl"
 )
 
@@ -153,7 +154,7 @@ func TestSharedRobotsTxt(t *testing.T) {
 
 func TestRobotsDirCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	putFile(t, file, nil)
+	testfile.Write(t, file, "")
 	o := options(robotsIn(filepath.Join(file, "cache")))
 	w := &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{}}
 	if err := w.loadState(time.Now(), false); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
@@ -171,7 +172,7 @@ func TestUnreadableStateIsReplaced(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		for _, file := range []string{hostsFile, robotsFile} {
-			putFile(t, filepath.Join(dir, file), []byte(old))
+			testfile.Write(t, filepath.Join(dir, file), old)
 		}
 		recs, o := fetch(t, s.URL+"/page", loopback, stateIn(dir))
 		if recs[s.URL+"/page"].StatusCode != 200 || strings.Count(o.log, "the state cannot be read") != 2 {

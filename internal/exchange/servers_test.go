@@ -10,9 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/big"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -24,8 +22,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-
-	"spoor/internal/wire"
 )
 
 var rounds = flag.Int("rounds", 30, "how often two processes commit at once")
@@ -297,63 +293,6 @@ func TestStrangersAreRefused(t *testing.T) {
 			}
 			if took := time.Since(begun); took > 20*time.Second {
 				t.Errorf("it took %v", took)
-			}
-		})
-	}
-}
-
-// BenchmarkBarrier measures a generation without work: all partitions commit 4 blocks of 4 kB each on three
-// servers that write to disk before they acknowledge, and get the others' blocks.
-func BenchmarkBarrier(b *testing.B) {
-	for _, partitions := range []int{16, 64} {
-		b.Run(fmt.Sprint("partitions=", partitions), func(b *testing.B) {
-			servers := startCluster(b, true)
-			launch(b, servers)
-			name := fmt.Sprint("b", partitions)
-			connect := func(i int) *JetStream {
-				js, err := Connect(Servers{URLs: servers[i%3].ClientURL(), Name: name}, name)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.Cleanup(js.Close)
-				return js
-			}
-			ctx := b.Context()
-			nodes := []*JetStream{connect(0), connect(1), connect(2)}
-			if err := (retryer{time.Minute, quiet}).do(ctx, func() error { return nodes[0].Create(ctx, 3, 1<<30) }); err != nil {
-				b.Fatal(err)
-			}
-			s := &Settings{Version: formatVersion, Partitions: partitions, Size: 20, Share: ByReward, Patience: 1}
-			rng := rand.New(rand.NewPCG(1, 2))
-			var filters []*filter
-			for p := range partitions {
-				f := &Filter{Stream: nodes[p%3], Name: name, Settings: s, Partition: p, Attempt: fmt.Sprint(p), In: strings.NewReader(""), Out: io.Discard, Patience: time.Minute, Log: quiet, Tally: noTally{}}
-				filters = append(filters, &filter{Filter: f, subjects: subjects{name}, ledger: newLedger(s), last: &Commit{}, ended: make(chan struct{})})
-			}
-			for g := 1; b.Loop(); g++ {
-				var wg sync.WaitGroup
-				for _, f := range filters {
-					lines := make([]byte, 4096)
-					for i := range lines {
-						lines[i] = byte('a' + rng.IntN(26))
-					}
-					lines[4095] = '\n'
-					wg.Go(func() {
-						f.begin(g, decision{total: 1, n: make([]int, partitions)})
-						for k := range 4 {
-							f.others[(f.Partition+k+1)%partitions].pieces = [][]byte{lines}
-						}
-						if err := f.end(ctx, wire.Mark{}); err != nil {
-							b.Error(err)
-							return
-						}
-						if err := f.receive(ctx, g); err != nil {
-							b.Error(err)
-						}
-						f.ledger.forget(g + 1)
-					})
-				}
-				wg.Wait()
 			}
 		})
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // saveSnapshotNow commits and writes a snapshot.
@@ -53,7 +55,7 @@ func smallStore(t testing.TB, dir string) (sessions []session) {
 // storeOf returns the directory of a store with one segment.
 func storeOf(t testing.TB, log []byte) string {
 	dir := t.TempDir()
-	putFile(t, filepath.Join(dir, segmentName(1)), log)
+	testfile.Write(t, filepath.Join(dir, segmentName(1)), log)
 	return dir
 }
 
@@ -63,7 +65,7 @@ func TestASegmentWithANumberThatNoPlaceHoldsIsRefused(t *testing.T) {
 		dir := t.TempDir()
 		smallStore(t, dir)
 		name := filepath.Join(dir, segmentName(number))
-		putFile(t, name, appendSegment(nil, number, 7, span{1, 1}))
+		testfile.Write(t, name, appendSegment(nil, number, 7, span{1, 1}))
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), name+": the number is not below") {
 			t.Errorf("opening gives %v", err)
 		}
@@ -76,7 +78,7 @@ func TestASegmentWithANumberThatNoPlaceHoldsIsRefused(t *testing.T) {
 func TestTruncatedLogKeepsAcknowledgedRecords(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
-	log := readFile(t, filepath.Join(dir, segmentName(1)))
+	log := testfile.Read(t, filepath.Join(dir, segmentName(1)))
 	for n := segmentHeader; n <= len(log); n += step(5) {
 		cut := storeOf(t, log[:n])
 		s := open(t, cut, Options{})
@@ -113,7 +115,7 @@ func contains(all, part []string) bool {
 func TestDamageIsDetected(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
-	log := readFile(t, filepath.Join(dir, segmentName(1)))
+	log := testfile.Read(t, filepath.Join(dir, segmentName(1)))
 	acknowledged := int(sessions[len(sessions)-1].length)
 	for n := 0; n < acknowledged; n += 1 + rand.IntN(5*step(4)) {
 		damaged := slices.Clone(log)
@@ -148,7 +150,7 @@ func TestDamageIsDetected(t *testing.T) {
 func TestRepairOfDamageSmallerThanAGap(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
-	log := readFile(t, filepath.Join(dir, segmentName(1)))
+	log := testfile.Read(t, filepath.Join(dir, segmentName(1)))
 	dir = storeOf(t, slices.Insert(log, segmentHeader, []byte("torn")...))
 	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
 		t.Errorf("repair gives %+v, %v", found, err)
@@ -170,14 +172,14 @@ func TestDamagedSnapshotIsRebuilt(t *testing.T) {
 	}
 	closeStore(t, s)
 	name := filepath.Join(dir, snapshotName)
-	snapshot := readFile(t, name)
+	snapshot := testfile.Read(t, name)
 	for n := 0; n < len(snapshot); n += step(13) {
 		damaged := slices.Clone(snapshot)
 		damaged[n] ^= 0x10
 		if n%7 == 0 {
 			damaged = damaged[:n]
 		}
-		putFile(t, name, damaged)
+		testfile.Write(t, name, damaged)
 		s := open(t, dir, Options{ReadOnly: true})
 		if s.Opened().Snapshot == nil {
 			t.Fatalf("byte %d: the damage was not seen", n)
@@ -266,9 +268,9 @@ func TestReadOnlyDoesNotWrite(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	log := filepath.Join(dir, segmentName(1))
-	b := readFile(t, log)
+	b := testfile.Read(t, log)
 	torn := append(b, "torn"...)
-	putFile(t, log, torn)
+	testfile.Write(t, log, torn)
 	s := open(t, dir, Options{ReadOnly: true})
 	if len(export(t, s, noon)) != 20 {
 		t.Error("the torn log was not read")
@@ -307,9 +309,9 @@ func TestDamageBeforeSnapshotDoesNotTruncate(t *testing.T) {
 	commit(t, s)
 	name := s.log.path(1)
 	s.abandon()
-	b := readFile(t, name)
+	b := testfile.Read(t, name)
 	b[at-1] ^= 1
-	putFile(t, name, b)
+	testfile.Write(t, name, b)
 	if s, err := Open(dir, Options{}); err == nil {
 		t.Errorf("it was opened, and %d bytes were cut off", s.Opened().Truncated)
 		s.abandon()
@@ -463,9 +465,9 @@ func TestRepairRebuildsTheIndex(t *testing.T) {
 	}
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
-	b := readFile(t, name)
+	b := testfile.Read(t, name)
 	b[segmentHeader+30] ^= 1
-	putFile(t, name, b)
+	testfile.Write(t, name, b)
 	if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || f.Wrong() || len(f.Repaired) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -512,11 +514,11 @@ func TestRepairOfAHeaderByte(t *testing.T) {
 	}
 	for _, number := range numbers {
 		name := filepath.Join(dir, segmentName(number))
-		log := readFile(t, name)
+		log := testfile.Read(t, name)
 		for at := range segmentHeader {
 			damaged := slices.Clone(log)
 			damaged[at] = log[at] ^ byte(1+at)
-			putFile(t, name, damaged)
+			testfile.Write(t, name, damaged)
 			if len(log) == segmentHeader && number == numbers[len(numbers)-1] {
 				continue // taken for a segment whose creation was not finished
 			}
@@ -600,9 +602,9 @@ func TestHeaderWithTwoDamagedBytesIsNotRepaired(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	name := filepath.Join(dir, segmentName(1))
-	log := readFile(t, name)
+	log := testfile.Read(t, name)
 	log[24], log[28] = 7, 9
-	putFile(t, name, log)
+	testfile.Write(t, name, log)
 	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err == nil || !strings.Contains(err.Error(), "its place in the log is not known") {
 		t.Errorf("check finds %+v, %v", found, err)
 	}

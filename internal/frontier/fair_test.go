@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // chooseSimply chooses a batch one candidate at a time: of those that the limits admit, the
@@ -302,7 +304,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	// Of two damaged frames the first is reported.
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
-	b := readFile(t, name)
+	b := testfile.Read(t, name)
 	s = open(t, dir, Options{ReadOnly: true})
 	var frames []int
 	if _, err := scan(b[segmentHeader:], func(at int64, f frame) error {
@@ -314,7 +316,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 	for _, at := range frames[1:3] {
 		b[segmentHeader+at+frameHeader] ^= 1
 	}
-	putFile(t, name, b)
+	testfile.Write(t, name, b)
 	want := fmt.Sprintf("byte %d: no valid frame", segmentHeader+frames[1])
 	each(func(processors int) {
 		if _, err := s.renderBatch(ids, q); err == nil || !strings.Contains(err.Error(), want) {

@@ -545,22 +545,6 @@ func commit(t testing.TB, s *Store) {
 	}
 }
 
-func readFile(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func putFile(t testing.TB, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // copyFiles copies the files of a directory.
 func copyFiles(t testing.TB, to string, from fs.FS) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -16,7 +17,7 @@ import (
 func FuzzLog(f *testing.F) {
 	dir := f.TempDir()
 	smallStore(f, dir)
-	log := readFile(f, filepath.Join(dir, segmentName(1)))
+	log := testfile.Read(f, filepath.Join(dir, segmentName(1)))
 	f.Add(log[segmentHeader:])
 	f.Add(appendFrame(nil, frame{kind: frameRecords, lines: 2, raw: 3, payload: []byte("a\nb")}))
 	f.Add(appendFrame(nil, frame{kind: frameBatch, lines: 1, raw: 3, payload: []byte("{}\n")}))
@@ -80,7 +81,7 @@ func FuzzSnapshot(f *testing.F) {
 		f.Fatal(err)
 	}
 	closeStore(f, s)
-	b := readFile(f, filepath.Join(dir, snapshotName))
+	b := testfile.Read(f, filepath.Join(dir, snapshotName))
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) < snapshotHeader {

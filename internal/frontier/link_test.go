@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -33,7 +34,7 @@ func TestAStoreIsNotWrittenThroughLinks(t *testing.T) {
 			before = []byte("mine")
 		}
 		os.Remove(filepath.Join(dir, name))
-		putFile(t, elsewhere, before)
+		testfile.Write(t, elsewhere, before)
 		if err := os.Symlink(elsewhere, filepath.Join(dir, name)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -86,7 +87,7 @@ func newCircuit(t *testing.T, dir string) *powerDisk {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		b := readFile(t, filepath.Join(dir, e.Name()))
+		b := testfile.Read(t, filepath.Join(dir, e.Name()))
 		file := &inode{durable: b}
 		c.files[e.Name()], c.durable[e.Name()] = file, file
 	}
@@ -243,7 +244,7 @@ func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDi
 	}
 	dir := inMemory(t)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		putFile(t, filepath.Join(dir, name), names[name].cutPower(rng, share, seen))
+		testfile.Write(t, filepath.Join(dir, name), names[name].cutPower(rng, share, seen))
 	}
 	return newCircuit(t, dir)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // A tree may come from somebody else: what is no regular file is neither waited for nor shown.
@@ -19,9 +21,7 @@ func TestOnlyRegularFilesAreSources(t *testing.T) {
 	}
 	secret := filepath.Join(root, "secret")
 	for name, text := range map[string]string{secret: "package odd // 4711\n", filepath.Join(dir, "odd.go"): "// Package odd is odd.\npackage odd\n"} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, name, text)
 	}
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.go"), 0o666); err != nil {
 		t.Skip(err)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -331,57 +330,4 @@ func TestDegrees(t *testing.T) {
 	if got := g.OutDegree(id("a")); got != 2 {
 		t.Errorf("a links to %d addresses, want 2", got)
 	}
-}
-
-// million returns a graph of a million links: pages with 30 links, and two addresses for
-// every three links, as at the beginning of a crawl.
-func million() *Graph {
-	rng := rand.New(rand.NewPCG(1, 1))
-	g := new(Graph)
-	url := func() string {
-		i := rng.IntN(1_150_000)
-		return fmt.Sprintf("http://www.host%d.example.org/path/page-%d.html", i%5000, i)
-	}
-	for g.Links() < 1_000_000 {
-		page := g.Intern(url())
-		var links []ID
-		for range 30 {
-			links = append(links, g.Intern(url()))
-		}
-		g.Expand(page, links)
-	}
-	return g
-}
-
-func BenchmarkMillionLinks(b *testing.B) {
-	b.Run("Memory", func(b *testing.B) {
-		for b.Loop() {
-			var before, after runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&before)
-			g := million()
-			runtime.GC()
-			runtime.ReadMemStats(&after)
-			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
-			b.ReportMetric(float64(len(g.text))/1e6, "text-MB")
-			b.ReportMetric(float64(g.Len()), "addresses")
-			runtime.KeepAlive(g)
-		}
-	})
-	g := million()
-	b.Run("PageRank", func(b *testing.B) {
-		o := PageRank{Damping: 0.85, Tolerance: 1e-10, Iterations: 200}
-		b.ReportAllocs()
-		for b.Loop() {
-			_, n := o.Ranks(g, g.Mark())
-			b.ReportMetric(float64(n), "iterations")
-		}
-	})
-	b.Run("HITS", func(b *testing.B) {
-		o := HITS{Iterations: 30}
-		b.ReportAllocs()
-		for b.Loop() {
-			o.Scores(g, g.Mark())
-		}
-	})
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/testfile"
+
 	"golang.org/x/net/html"
 )
 
@@ -27,7 +29,7 @@ func benchmark(b *testing.B, read func(doc *Document)) {
 	}
 	b.Run("modern", func(b *testing.B) {
 		var docs []Document
-		archived(b, shared(b, "webs/modern.warc.gz"), func(doc Document) { docs = append(docs, doc) })
+		archived(b, testfile.Shared(b, "webs/modern.warc.gz"), func(doc Document) { docs = append(docs, doc) })
 		over(b, docs)
 	})
 	b.Run("synthetic", func(b *testing.B) { over(b, []Document{synthetic()}) })

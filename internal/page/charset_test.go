@@ -3,9 +3,10 @@ package page
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"golang.org/x/text/encoding"
 )
@@ -100,10 +101,7 @@ func fromUTF8(t *testing.T, enc encoding.Encoding, page string) string {
 
 // TestQueryEncodingOfURLStandard runs the cases of web-platform-tests.
 func TestQueryEncodingOfURLStandard(t *testing.T) {
-	data, err := os.ReadFile(shared(t, "suites/wpt-url/tests/wpt/percent-encoding.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, testfile.Shared(t, "suites/wpt-url/tests/wpt/percent-encoding.json"))
 	var cases []json.RawMessage
 	if err := json.Unmarshal(data, &cases); err != nil {
 		t.Fatal(err)
@@ -143,10 +141,7 @@ func TestEncodingSuite(t *testing.T) {
 	const wontPass = 0
 	cases, failed := 0, 0
 	for _, name := range []string{"tests1.dat", "tests2.dat", "test-yahoo-jp.dat"} {
-		data, err := os.ReadFile(shared(t, "suites/html5lib/encoding/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testfile.Read(t, testfile.Shared(t, "suites/html5lib/encoding/"+name))
 		for part := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n#data\n")) {
 			body, want, ok := bytes.Cut(part, []byte("\n#encoding\n"))
 			if !ok {

@@ -1,9 +1,10 @@
 package page
 
 import (
-	"os"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"golang.org/x/text/encoding"
 )
@@ -49,10 +50,7 @@ func TestGuess(t *testing.T) {
 
 // TestChardetSuite reads the text of html5lib that declares no charset.
 func TestChardetSuite(t *testing.T) {
-	body, err := os.ReadFile(shared(t, "suites/html5lib/encoding/chardet/test_big5.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := testfile.Read(t, testfile.Shared(t, "suites/html5lib/encoding/chardet/test_big5.txt"))
 	if text, got := (&Document{Body: body}).decode(false); got != "big5" || !strings.Contains(text, "道可道") {
 		t.Errorf("read as %s: %.100q", got, text)
 	}
@@ -63,7 +61,7 @@ func TestGuessAgreesWithDeclarations(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"modern", "webkb", "planetmath"} {
 		pages, high := 0, 0
-		archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+		archived(t, testfile.Shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 			pages++
 			_, name := doc.decode(true)
 			if name == utf8Name || isASCII(doc.Body) {

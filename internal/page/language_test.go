@@ -3,6 +3,8 @@ package page
 import (
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 var languageTable = []struct{ want, text string }{
@@ -101,7 +103,7 @@ func TestDetectLanguageAgreesWithDeclarations(t *testing.T) {
 	slow(t)
 	pages, same, none := 0, 0, 0
 	x := NewExtractor()
-	archived(t, shared(t, "webs/modern.warc.gz"), func(doc Document) {
+	archived(t, testfile.Shared(t, "webs/modern.warc.gz"), func(doc Document) {
 		c := x.Extract(doc)
 		declared := language(x.collector.lang)
 		if declared == "" {

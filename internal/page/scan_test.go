@@ -2,11 +2,12 @@ package page
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -66,17 +67,14 @@ func TestHTML5libTokens(t *testing.T) {
 		"Data state": data, "RCDATA state": rcdata, "RAWTEXT state": rawtext,
 		"Script data state": scriptData, "PLAINTEXT state": plaintext, "CDATA section state": cdata,
 	}
-	files, err := filepath.Glob(filepath.Join(shared(t, "suites/html5lib/tokenizer"), "*.test"))
+	files, err := filepath.Glob(filepath.Join(testfile.Shared(t, "suites/html5lib/tokenizer"), "*.test"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files of tests", err)
 	}
 	var z scanner
 	passed, all, left := 0, 0, 0
 	for _, path := range files {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, path)
 		type test struct {
 			Description, Input, LastStartTag string
 			Output                           []scanned

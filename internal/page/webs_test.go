@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"spoor/internal/archive"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -33,20 +33,6 @@ func slow(t *testing.T) {
 	if racing {
 		t.Skip("the race detector is on (make test runs this test without it)")
 	}
-}
-
-// shared returns the path of a file of the shared data. It skips the test if there is none.
-func shared(tb testing.TB, name string) string {
-	tb.Helper()
-	dir := os.Getenv("SPOOR_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		tb.Skipf("no shared data: %v; hint: set SPOOR_SHARED", err)
-	}
-	return path
 }
 
 // unzip opens a gzip file of one or several members.
@@ -122,12 +108,12 @@ func TestOutLinksAgreeWithJudge(t *testing.T) {
 			var graph struct {
 				Out map[string][]string `json:"out"`
 			}
-			if err := json.NewDecoder(unzip(t, shared(t, "webs/"+web+".graph.json.gz"))).Decode(&graph); err != nil {
+			if err := json.NewDecoder(unzip(t, testfile.Shared(t, "webs/"+web+".graph.json.gz"))).Decode(&graph); err != nil {
 				t.Fatal(err)
 			}
 			pages, differ, links := 0, 0, 0
 			x := NewExtractor()
-			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+			archived(t, testfile.Shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 				key := judged(doc.URL)
 				theirs, ok := graph.Out[key]
 				if !ok {
@@ -176,7 +162,7 @@ func TestWebsAgreeWithTree(t *testing.T) {
 			var pages, links, size, outlined, outlinedSize, hasFrames, differ int
 			var reasons [numReorderings]int
 			x := NewExtractor()
-			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+			archived(t, testfile.Shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 				c := x.Extract(doc)
 				check(t, c)
 				if c.Charset == "" {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"spoor/internal/report"
+	"spoor/internal/testfile"
 )
 
 // write returns the page as bytes and as a tree.
@@ -388,10 +389,7 @@ func TestAccessibility(t *testing.T) {
 // Text, and lines whose colour has a meaning, have a contrast to the background of at least
 // 4.5 to 1, level AA of WCAG 2.2.
 func TestColourContrast(t *testing.T) {
-	css, err := os.ReadFile("page.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := testfile.Read(t, "page.css")
 	colours := map[string][2]string{}
 	for _, m := range regexp.MustCompile(`--(\w+): light-dark\(#(\w{6}), #(\w{6})\)`).FindAllStringSubmatch(string(css), -1) {
 		colours[m[1]] = [2]string{m[2], m[3]}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // Indexes lie beside the captures, and are none.
@@ -16,9 +18,7 @@ func TestCapturesLeftAreArchives(t *testing.T) {
 		"crawl-1.warc.gz": "", "crawl-1.warc.gz.cdxj": "", "crawl-2.warc.gz": "", "crawl-2.warc.gz.cdxj": "", "crawl-3.warc.gz": "", "crawl-3.warc.gz.cdxj": "",
 		"crawl.done": "crawl-1.warc.gz\n",
 	} {
-		if err := os.WriteFile(d.Path(filepath.Join("warc", name)), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, d.Path(filepath.Join("warc", name)), text)
 	}
 	c := &Crawl{Dir: d, Settings: &Settings{Live: []string{"-warc-done=true"}}}
 	if n, newest := c.capturesLeft(); n != 1 || filepath.Base(newest) != "crawl-3.warc.gz" { // the second: the third one is not finished

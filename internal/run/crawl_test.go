@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"spoor/internal/frontier"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -44,14 +45,9 @@ func TestNowFileTorn(t *testing.T) {
 	if err := want.save(d); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(d.Path(stepFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testfile.Read(t, d.Path(stepFile))
 	for length := range len(whole) - 1 {
-		if err := os.WriteFile(d.Path(stepFile), whole[:length], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, d.Path(stepFile), whole[:length])
 		var n now
 		if err := n.load(d); err != nil {
 			t.Errorf("%d bytes of it: %v", length, err)
@@ -81,9 +77,7 @@ func TestTheTimeAfterAKillIsNotCounted(t *testing.T) {
 
 func TestEndedFile(t *testing.T) {
 	d := Dir(t.TempDir())
-	if err := os.WriteFile(d.Path(endedFile), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, d.Path(endedFile), "")
 	for _, e := range []struct {
 		stage  string
 		status int
@@ -127,9 +121,7 @@ func TestAPreparedNowIsReplacedBeforeItIsSourced(t *testing.T) {
 		nowFile + partSuffix:  "a long line that a shorter file must not leave behind; rm -rf /\n" + strings.Repeat("rm -rf /\n", 100),
 		stepFile + partSuffix: strings.Repeat("rm -rf /\n", 100),
 	} {
-		if err := os.WriteFile(d.Path(name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, d.Path(name), content)
 	}
 	store, err := frontier.Open(d.Path("frontier"), frontier.Options{Create: true})
 	if err != nil {
@@ -179,9 +171,7 @@ func FuzzRunFiles(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, name := range []string{d.Path(SettingsFile), d.Path(StagesFile), d.Path(stepFile), d.Path(endedFile), d.Path(totalsFile), d.File(1, Stats), d.File(1, Scored)} {
-			if err := os.WriteFile(name, b, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, name, b)
 		}
 		_, _ = d.LoadSettings()
 		_, _ = d.loadStages()

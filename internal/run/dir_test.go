@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 func TestASmallFileThatIsLargeIsNotRead(t *testing.T) {
@@ -13,9 +15,7 @@ func TestASmallFileThatIsLargeIsNotRead(t *testing.T) {
 	if b, err := readSmall(name); b != nil || err != nil {
 		t.Errorf("no file: %q, %v", b, err)
 	}
-	if err := os.WriteFile(name, []byte("size 10\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, "size 10\n")
 	if b, err := readSmall(name); string(b) != "size 10\n" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // makeNodes makes the files of nodes. A word is a generation of a partition, as "a/7/5!" for generation 5 of
@@ -21,9 +23,9 @@ func makeNodes(t *testing.T, words string) (dirs Dirs) {
 			dirs = append(dirs, node)
 		}
 		generation := filepath.Join(string(node), partitionsDir, pad(parts[1], 3), generations, pad(parts[2], 4))
-		write(t, filepath.Join(generation, Scored), "{}\n")
+		testfile.Write(t, filepath.Join(generation, Scored), "{}\n")
 		if committed {
-			write(t, filepath.Join(generation, Stats), "{}\n")
+			testfile.Write(t, filepath.Join(generation, Stats), "{}\n")
 		}
 	}
 	return dirs
@@ -31,16 +33,6 @@ func makeNodes(t *testing.T, words string) (dirs Dirs) {
 
 func pad(number string, width int) string {
 	return strings.Repeat("0", max(0, width-len(number))) + number
-}
-
-func write(t *testing.T, name, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // listed returns generations as makeNodes takes them.
@@ -86,7 +78,7 @@ func TestNodesAreOneCrawl(t *testing.T) {
 	} {
 		dirs := makeNodes(t, test.files)
 		if test.partitions != "" {
-			write(t, dirs[0].Path(SettingsFile), "crawl jazz\npartitions "+test.partitions+"\n")
+			testfile.Write(t, dirs[0].Path(SettingsFile), "crawl jazz\npartitions "+test.partitions+"\n")
 		}
 		list, missing, err := dirs.List()
 		if err != nil {
@@ -105,7 +97,7 @@ func TestNodesAreOneCrawl(t *testing.T) {
 func TestOtherFilesOfANodeAreNoPartitions(t *testing.T) {
 	dirs := makeNodes(t, "a/0/1! a/1/1! b/7/1! b/-01/1! b/+01/1! b/x/1!")
 	for _, name := range []string{"p/notes", "p/002/settings", "generation", "warc/x"} {
-		write(t, dirs[0].Path(name), "")
+		testfile.Write(t, dirs[0].Path(name), "")
 	}
 	list, missing, err := dirs.List()
 	if got, want := listed(list), "a/0/1! a/1/1! b/7/1!"; got != want || err != nil {
@@ -121,7 +113,7 @@ func TestARunDirectoryIsNoNode(t *testing.T) {
 	if !node.IsNode() || node.PartitionDir(0).IsNode() || Dir(t.TempDir()).IsNode() {
 		t.Error("IsNode is wrong")
 	}
-	write(t, node.File(3, Scored), "{}\n") // a run directory of its own, which happens to have a directory p
+	testfile.Write(t, node.File(3, Scored), "{}\n") // a run directory of its own, which happens to have a directory p
 	list, missing, err := Dirs{node}.List()
 	if len(list) != 1 || list[0].Number != 3 || missing != nil || err != nil || node.IsNode() {
 		t.Errorf("%v, %v, %v", list, missing, err)
@@ -136,12 +128,12 @@ func TestNodesOfDifferentCrawls(t *testing.T) {
 			t.Skip(err) // not every system has such names
 		}
 	}
-	write(t, a.Path(SettingsFile), "crawl jazz\nnode a\narchive /a.warc\nlive -contact=a\n")
-	write(t, b.Path(SettingsFile), "crawl jazz\nnode b\narchive /b.warc\nlive -contact=b\n")
+	testfile.Write(t, a.Path(SettingsFile), "crawl jazz\nnode a\narchive /a.warc\nlive -contact=a\n")
+	testfile.Write(t, b.Path(SettingsFile), "crawl jazz\nnode b\narchive /b.warc\nlive -contact=b\n")
 	if list, missing, err := (Dirs{a, b}).List(); list != nil || missing != nil || err != nil {
 		t.Errorf("%v, %v, %v", list, missing, err)
 	}
-	write(t, b.Path(SettingsFile), "crawl blues\n")
+	testfile.Write(t, b.Path(SettingsFile), "crawl blues\n")
 	_, _, err := Dirs{a, b}.List()
 	if err == nil || !strings.HasSuffix(err.Error(), `b\n\u001b[31mc are not nodes of the same crawl: crawl was jazz and is blues`) {
 		t.Errorf("%v", err)
@@ -157,11 +149,11 @@ func TestFilesOfNodesComeBeforeThoseOfPartitions(t *testing.T) {
 		}
 	}
 	find("a/topic.json")
-	write(t, dirs[0].PartitionDir(1).Path(Topic), "")
+	testfile.Write(t, dirs[0].PartitionDir(1).Path(Topic), "")
 	find("a/p/001/topic.json")
-	write(t, dirs[1].PartitionDir(0).Path(Topic), "")
+	testfile.Write(t, dirs[1].PartitionDir(0).Path(Topic), "")
 	find("b/p/000/topic.json")
-	write(t, dirs[1].Path(Topic), "")
+	testfile.Write(t, dirs[1].Path(Topic), "")
 	find("b/topic.json")
 	if n := len(dirs.Files(Topic)); n != 3 {
 		t.Errorf("%d files, want 3", n)

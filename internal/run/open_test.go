@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // A run directory may come from somebody else: no file of it may lead elsewhere.
@@ -19,9 +21,7 @@ func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
 			d := Dir(t.TempDir())
 			outside := t.TempDir()
 			elsewhere := filepath.Join(outside, "elsewhere")
-			if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Write(t, elsewhere, "mine")
 			if err := os.MkdirAll(filepath.Dir(d.Path(name)), 0o777); err != nil {
 				t.Fatal(err)
 			}
@@ -60,9 +60,7 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 		},
 	} {
 		d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
-		if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, elsewhere, "mine")
 		if err := os.Symlink(elsewhere, d.Path(name)); err != nil {
 			t.Skipf("no symbolic links here: %v", err)
 		}
@@ -75,9 +73,7 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 	}
 	// A link that is replaced as a whole is harmless.
 	d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
-	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, elsewhere, "mine")
 	if err := os.Symlink(elsewhere, d.Path(nowFile)); err != nil {
 		t.Fatal(err)
 	}

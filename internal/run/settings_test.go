@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // full returns settings of which none is zero.
@@ -69,9 +71,7 @@ func TestSettingsRefused(t *testing.T) {
 		"pages many\n":                 "settings: pages: ",
 		"seed-query \"torn\n":          "settings: seed-query: ",
 	} {
-		if err := os.WriteFile(d.Path(SettingsFile), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, d.Path(SettingsFile), text)
 		if s, err := d.LoadSettings(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v", text, s, err)
 		}
@@ -106,12 +106,7 @@ func TestDigestArchives(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, name, content)
 		return name
 	}
 	digest := func(names ...string) string {

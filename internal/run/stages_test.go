@@ -3,11 +3,12 @@ package run
 import (
 	"errors"
 	"maps"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // hostileWords are words that a shell would change if they were not quoted.
@@ -190,9 +191,7 @@ func TestStagesFile(t *testing.T) {
 		"fetch\tfetch\nsift\tjq .\n":     "stages:2: a line is one of fetch, parse, ",
 		"score\n":                        "stages:1: ",
 	} {
-		if err := os.WriteFile(d.Path(StagesFile), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, d.Path(StagesFile), text)
 		commands, err := d.loadStages()
 		if want == "" {
 			if err != nil || commands["score"] != "jq ." {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -21,12 +21,7 @@ func commit(t *testing.T, d Dir, s *Summary) string {
 		t.Fatal(err)
 	}
 	name := d.File(s.Generation, Stats)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, line, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, line)
 	return string(line)
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // contents are the bytes of a small index and of a small cache.
@@ -100,7 +102,7 @@ func TestDamagedDatabase(t *testing.T) {
 				"truncated":   func(b []byte) []byte { return b[:4096*page+100] },
 			} {
 				name := filepath.Join(dir, c.what+".db")
-				writeFile(t, name, damage(append([]byte(nil), c.data...)))
+				testfile.Write(t, name, damage(append([]byte(nil), c.data...)))
 				err := c.use(t.Context(), name)
 				if err == nil && what == "truncated" && page < pages-1 {
 					t.Errorf("%s, page %d of %d %s: no error", c.what, page, pages, what)
@@ -194,7 +196,7 @@ func FuzzDatabase(f *testing.F) {
 			for _, suffix := range []string{"-journal", "-wal", "-shm"} {
 				os.Remove(name + suffix)
 			}
-			writeFile(t, name, data)
+			testfile.Write(t, name, data)
 			var err error
 			if kind == "index" {
 				err = use(ctx, name)

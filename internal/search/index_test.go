@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -45,13 +47,6 @@ func openCache(t testing.TB, name string) *Cache {
 func add(t testing.TB, x *Index, a Archive, documents []Document) {
 	t.Helper()
 	if err := x.Add(a, documents); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func writeFile(t testing.TB, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -230,7 +225,7 @@ func TestForeignFileIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		writeFile(t, path, []byte(content))
+		testfile.Write(t, path, content)
 		return path
 	}
 	database := func(name, statements string) string {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // live runs one generation of niche over w with its state in dir and returns
@@ -37,7 +39,7 @@ func seeds(names ...string) (addresses []Address) {
 
 func journal(t *testing.T, dir string) []byte {
 	t.Helper()
-	b := readFile(t, filepath.Join(dir, journalName))
+	b := testfile.Read(t, filepath.Join(dir, journalName))
 	return b
 }
 
@@ -68,7 +70,7 @@ func TestTornFrameIsDiscarded(t *testing.T) {
 	whole := journal(t, dir)
 	for size := range len(whole) {
 		torn := t.TempDir()
-		writeFile(t, filepath.Join(torn, journalName), whole[:size])
+		testfile.Write(t, filepath.Join(torn, journalName), whole[:size])
 		if size < after1 {
 			live(t, torn, 1, seeds("0", "1", "2"), w)
 		}
@@ -104,7 +106,7 @@ func TestJournalErrorsHaveHints(t *testing.T) {
 		dir := t.TempDir()
 		live(t, dir, 2, live(t, dir, 1, seeds("0", "1"), w), w)
 		if test.harm != nil {
-			writeFile(t, filepath.Join(dir, journalName), test.harm(journal(t, dir)))
+			testfile.Write(t, filepath.Join(dir, journalName), test.harm(journal(t, dir)))
 		}
 		s := newStrategy(t, "niche", nil, test.params)
 		if _, _, err := OpenJournal(dir, Signature("niche", s), s, test.generation); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -122,7 +124,7 @@ func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 	whole := journal(t, dir)
 	harmed := bytes.Clone(whole)
 	harmed[after1+2] ^= 1
-	writeFile(t, filepath.Join(dir, journalName), harmed)
+	testfile.Write(t, filepath.Join(dir, journalName), harmed)
 	live(t, dir, 2, first, w)
 	live(t, dir, 3, second, w)
 	if !bytes.Equal(journal(t, dir), whole) {
@@ -152,7 +154,7 @@ func FuzzReplay(f *testing.F) {
 
 func TestAJournalIsNotWrittenThroughALink(t *testing.T) {
 	w, dir, elsewhere := random(300, 5), t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
-	writeFile(t, elsewhere, []byte("mine"))
+	testfile.Write(t, elsewhere, "mine")
 	if err := os.Symlink(elsewhere, filepath.Join(dir, journalName)); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
@@ -200,7 +202,7 @@ func FuzzJournal(f *testing.F) {
 		b := []byte(journalFormat + signature + "\n")
 		b = appendFrame(b, first, 1)
 		b = appendFrame(b, second, last)
-		writeFile(t, filepath.Join(dir, journalName), append(b, tail...))
+		testfile.Write(t, filepath.Join(dir, journalName), append(b, tail...))
 		j, next, err := OpenJournal(dir, signature, s, 0)
 		if err != nil {
 			if !strings.Contains(err.Error(), filepath.Join(dir, journalName)) {
@@ -236,7 +238,7 @@ func TestAJournalThatIsTooLargeIsNotRead(t *testing.T) {
 		{"delta", append(head[:len(head):len(head)], claimed...), 3 << 30, "the frame after generation 0 is damaged\nhint: "},
 	} {
 		name := filepath.Join(t.TempDir(), journalName)
-		writeFile(t, name, test.data)
+		testfile.Write(t, name, test.data)
 		if err := os.Truncate(name, test.size); err != nil {
 			t.Skip(err)
 		}
@@ -256,7 +258,7 @@ func TestGenerationsOfAJournalFollowEachOther(t *testing.T) {
 		first := bytes.IndexByte(b, '\n') + 1
 		second := first + frameHead + int(binary.LittleEndian.Uint32(b[first:]))
 		b = appendFrame(b[:second:second], b[second+frameHead:], last)
-		writeFile(t, filepath.Join(dir, journalName), b)
+		testfile.Write(t, filepath.Join(dir, journalName), b)
 		s := newNiche()
 		if _, n, err := OpenJournal(dir, Signature("niche", s), s, 0); err == nil || !strings.Contains(err.Error(), "after generation 1 is damaged") {
 			t.Errorf("generation %d after 1: the next is %d, %v", last, n, err)
@@ -282,20 +284,4 @@ func openJournal(t *testing.T, dir, signature string, s Strategy, generation int
 		t.Fatal(err)
 	}
 	return j, next
-}
-
-func readFile(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func writeFile(t *testing.T, name string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(name, data, 0o666); err != nil {
-		t.Fatal(err)
-	}
 }

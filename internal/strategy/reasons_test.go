@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"spoor/internal/testfile"
 )
 
 // The last section of doc/design/papers.md has a row for every strategy with the operators and
 // the reasons of what it proposes.
 func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
-	text := readFile(t, filepath.Join("..", "..", "doc", "design", "papers.md"))
+	text := testfile.Read(t, filepath.Join("..", "..", "doc", "design", "papers.md"))
 	_, table, _ := strings.Cut(string(text), "\n## Operators and reasons\n")
 	words := map[string][]string{} // of a strategy's row
 	for line := range strings.Lines(table) {
@@ -61,7 +63,7 @@ func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 
 // README.md gives the number of strategies.
 func TestNumberOfStrategiesIsDocumented(t *testing.T) {
-	text := readFile(t, filepath.Join("..", "..", "README.md"))
+	text := testfile.Read(t, filepath.Join("..", "..", "README.md"))
 	for _, m := range regexp.MustCompile(`(\d+) strategies`).FindAllStringSubmatch(string(text), -1) {
 		if m[1] != strconv.Itoa(len(Kinds())) {
 			t.Errorf("README.md says «%s», there are %d", m[0], len(Kinds()))

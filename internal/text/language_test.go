@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"spoor/internal/testfile"
 )
 
 // analyzerOf returns an analyzer of a language with its default stemmer.
@@ -113,7 +115,7 @@ func TestStopListsContainPostgreSQLs(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			a := analyzerOf(t, code)
 			var missing []string
-			for _, w := range lines(t, shared(t, "suites", "stopwords", name+".stop")) {
+			for _, w := range lines(t, testfile.Shared(t, "suites/stopwords/"+name+".stop")) {
 				for _, term := range a.Append(nil, w) {
 					if !term.Silent() {
 						missing = append(missing, w)

@@ -11,20 +11,6 @@ import (
 	"testing"
 )
 
-// shared returns a path in the shared data, which is not part of the project.
-func shared(tb testing.TB, elem ...string) string {
-	tb.Helper()
-	root := os.Getenv("SPOOR_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	name := filepath.Join(append([]string{root}, elem...)...)
-	if _, err := os.Stat(name); err != nil {
-		tb.Skipf("no shared data: %v (set SPOOR_SHARED)", err)
-	}
-	return name
-}
-
 // lines returns the lines of a file.
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()

@@ -3,13 +3,14 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // A schema holds the parts of JSON Schema that doc/record.schema.json uses.
@@ -34,10 +35,7 @@ type schema struct {
 
 func readSchema(t *testing.T) *schema {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "record.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, filepath.Join("..", "..", "doc", "record.schema.json"))
 	s := new(schema)
 	if err := json.Unmarshal(text, s); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package evolve
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,22 +8,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"spoor/cmd/internal/scripttest"
 	"spoor/internal/strategy"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"evolve": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 // A strategy that nobody has followed by hand may do anything.

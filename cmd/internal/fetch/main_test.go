@@ -2,22 +2,19 @@ package fetch
 
 import (
 	"compress/gzip"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard)
@@ -27,11 +24,7 @@ func TestMain(m *testing.M) {
 // The scripts have a site of their own at $SITE; status runs a command and checks its exit
 // status, asked waits until n pages of the site have been requested.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+	scripttest.Run(t, testscript.Params{
 		Setup: func(e *testscript.Env) error {
 			s := newSite()
 			e.Defer(s.CloseClientConnections)
@@ -41,20 +34,6 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": func(ts *testscript.TestScript, neg bool, args []string) {
-				want, err := strconv.Atoi(args[0])
-				ts.Check(err)
-				err = ts.Exec(args[1], args[2:]...)
-				got := 0
-				if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-					got = exit.ExitCode()
-				} else {
-					ts.Check(err)
-				}
-				if (got == want) == neg {
-					ts.Fatalf("status %d", got)
-				}
-			},
 			"asked": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[0])
 				ts.Check(err)

@@ -3,10 +3,11 @@ package filter
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // A compressed file that was truncated anywhere must not look like one with fewer records.
@@ -24,14 +25,9 @@ func TestTruncatedFilesAreErrors(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
-			whole, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := testfile.Read(t, name)
 			for length := range len(whole) + 1 {
-				if err := os.WriteFile(name, whole[:length], 0o666); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Write(t, name, whole[:length])
 				got, err := readFile(name)
 				switch {
 				case length == len(whole):

@@ -10,16 +10,15 @@ import (
 	"strconv"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"frontier": Command.Main}) }
 
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+	scripttest.Run(t, testscript.Params{
 		Condition: func(cond string) (bool, error) {
 			if cond == "tmpfs" {
 				return canMount(t), nil

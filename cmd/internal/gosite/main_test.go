@@ -2,41 +2,30 @@ package gosite
 
 import (
 	"bufio"
-	"flag"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
+	"spoor/internal/testfile"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gosite": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 func TestFirstLineIsTheAddress(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"VERSION": "go1.99.0\n", "src/hash/hash.go": "package hash\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(root, name), text)
 	}
 	r, w := io.Pipe()
 	go func() {

@@ -19,36 +19,8 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/closedweb"
 	"spoor/internal/judge"
+	"spoor/internal/testfile"
 )
-
-// shared returns the path of a file of the data that is kept outside the project. The test
-// is skipped if it is absent.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("SPOOR_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared")
-	}
-	path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(name)))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Skipf("shared data absent: %v (hint: set SPOOR_SHARED)", err)
-	}
-	return path
-}
-
-// symlinked returns a link to a shared file in a directory of the test, so that its cache
-// is written there.
-func symlinked(t testing.TB, name string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), filepath.Base(name))
-	if err := os.Symlink(shared(t, name), to); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
-	}
-	return to
-}
 
 // topics are the webs and labels of the shared data.
 var topics = []struct{ web, label string }{
@@ -108,11 +80,11 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no python3 here, which the independent judge is written in")
 	}
-	shared(t, "judge/judge.py")
+	testfile.Shared(t, "judge/judge.py")
 	archives := map[string]string{}
 	for _, topic := range topics {
 		if archives[topic.web] == "" {
-			archives[topic.web] = symlinked(t, "webs/"+topic.web+".warc.gz")
+			archives[topic.web] = testfile.SharedLink(t, "webs/"+topic.web+".warc.gz")
 		}
 	}
 	tables := make([][]comparison, len(topics))
@@ -120,16 +92,16 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 	for i, topic := range topics {
 		group.Go(func() {
 			c := contest{
-				graph:   shared(t, "webs/"+topic.web+".graph.json.gz"),
-				labels:  shared(t, "webs/"+topic.web+".labels.ndjson"),
+				graph:   testfile.Shared(t, "webs/"+topic.web+".graph.json.gz"),
+				labels:  testfile.Shared(t, "webs/"+topic.web+".labels.ndjson"),
 				archive: archives[topic.web],
 				label:   topic.label,
 				dir:     t.TempDir(),
 			}
 			for _, set := range seedSets {
-				c.seeds = append(c.seeds, shared(t, "webs/"+topic.web+"-"+topic.label+"/seeds-"+set+".txt"))
+				c.seeds = append(c.seeds, testfile.Shared(t, "webs/"+topic.web+"-"+topic.label+"/seeds-"+set+".txt"))
 			}
-			table, err := c.hold(python, filepath.Dir(shared(t, "judge/judge.py")))
+			table, err := c.hold(python, filepath.Dir(testfile.Shared(t, "judge/judge.py")))
 			if err != nil {
 				t.Errorf("%s %s: %v", topic.web, topic.label, err)
 			}

@@ -1,45 +1,33 @@
 package judge
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"judge": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+	scripttest.Run(t, testscript.Params{
 		Condition: func(cond string) (bool, error) {
 			if cond == "guarded" { // there are directories that cannot be written to
 				return runtime.GOOS != "windows" && os.Geteuid() != 0, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
-		Setup: func(e *testscript.Env) error {
-			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".tmp", "cache"))
-			return nil
-		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"weave":  weave,  // weave FILE WEB
 			"damage": damage, // damage FILE OFFSET
-			"status": status, // status N COMMAND ARG…
 		},
 	})
 }
@@ -87,20 +75,6 @@ func woven(web string) []byte {
 			header, second, fields[0], second, len(block), block)
 	}
 	return []byte(b.String())
-}
-
-// status runs a command and checks its exit status.
-func status(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec(args[1], args[2:]...)
-	got := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = exit.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
-	}
-	if fmt.Sprint(got) != args[0] {
-		ts.Fatalf("status %d, want %s", got, args[0])
-	}
 }
 
 // damage changes a byte of the file that a pattern matches.

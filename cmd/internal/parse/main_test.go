@@ -1,36 +1,30 @@
 package parse
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/scripttest"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"parse": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup:               setup,
+	scripttest.Run(t, testscript.Params{
+		Setup: setup,
 	})
 }
 
 // setup adds files that a script cannot contain: an archive, whose lines end in CR LF, a page
 // too deep for a tree, one on which cascadia's own search does not end, and one with a long list.
 func setup(env *testscript.Env) error {
-	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".tmp", "cache"))
 	archive := warc("http://a.example/", "http://a.example/b?q=1", "http://c.example/")
 	deep := `{"url":"http://a.example/deep","status_code":200,"content_type":"text/html","body":"` +
 		strings.Repeat("<div>", 100_000) + `<h1>Deep</h1> <a href=b>down here</a>"}` + "\n"

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -21,10 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"spoor/cmd/internal/scripttest"
+	"spoor/internal/testfile"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 // TestMain makes a command of render; the scripts build the others.
 func TestMain(m *testing.M) {
@@ -47,11 +46,7 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := buildOthers(t)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+	scripttest.Run(t, testscript.Params{
 		Setup: func(e *testscript.Env) error {
 			other := newSite("")
 			s := newSite(other.URL)
@@ -79,7 +74,6 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %s", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status":      status,
 			"requested":   requested,
 			"killbrowser": killBrowser,
 			"leftover":    leftover,
@@ -95,21 +89,6 @@ func buildOthers(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
-}
-
-func status(ts *testscript.TestScript, neg bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	err = ts.Exec(args[1], args[2:]...)
-	got := 0
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if (got == want) == neg {
-		ts.Fatalf("status %d", got)
-	}
 }
 
 // requested N site|other PATH
@@ -343,10 +322,7 @@ func TestPagesAreListed(t *testing.T) {
 	}
 	var all strings.Builder
 	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := testfile.Read(t, name)
 		all.Write(b)
 	}
 	for name := range scripts {

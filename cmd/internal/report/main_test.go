@@ -2,7 +2,6 @@ package report
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,21 +12,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"spoor/cmd/internal/filter"
+	"spoor/cmd/internal/scripttest"
+	"spoor/internal/testfile"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"report": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 // TestTornFileIsNamed checks that the error of a truncated file contains its name.
@@ -53,13 +47,8 @@ func TestTornFileIsNamed(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		whole, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, whole[:len(whole)/2], 0o666); err != nil {
-			t.Fatal(err)
-		}
+		whole := testfile.Read(t, file)
+		testfile.Write(t, file, whole[:len(whole)/2])
 		page := filepath.Join(t.TempDir(), "page.html")
 		err = makeReport([]string{"-o", page, dir}, nil, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), file) || !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -92,9 +81,7 @@ func TestNamesOfNodesAreEscaped(t *testing.T) {
 		t.Skip(err) // not every system has such names
 	}
 	for name, content := range map[string]string{"scored.ndjson.zst": "{\"url\":\"http://a.test/\",\"status_code\":200}\n", "stats.json": "{}\n"} {
-		if err := os.WriteFile(filepath.Join(node, "p", "001", "generations", "0001", name), []byte(content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, filepath.Join(node, "p", "001", "generations", "0001", name), content)
 	}
 	var page, messages strings.Builder
 	if err := makeReport([]string{"-o", "-", node}, nil, &page, &messages); err != nil {

@@ -1,29 +1,22 @@
 package score
 
 import (
-	"flag"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"spoor/cmd/internal/scripttest"
 	"spoor/internal/measure"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"score": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	scripttest.Run(t, testscript.Params{})
 }
 
 // The manual lists each measure with its threshold, and describes it.

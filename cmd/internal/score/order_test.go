@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"spoor/internal/measure"
+	"spoor/internal/testfile"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -24,9 +24,7 @@ func TestScoresDoNotDependOnOrder(t *testing.T) {
 		"reference":{"url":"http://x.example/","counts":3,"links":["http://x.example/w1","http://x.example/w2"],"terms":["w1","w8"]},
 		"classifier":{"bias":-1,"slope":2,"intercept":0.5,"threshold":0.6,"positives":3,"negatives":2,"features":[{"name":"w1 w2","weight":2},{"name":"w3","weight":-1}]}}`
 	all := strings.Join(measure.Names(), ",")
-	if err := os.WriteFile(name, []byte(topic), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, topic)
 	rng := rand.New(rand.NewPCG(3, 3))
 	words := func(n int) string {
 		var b strings.Builder
@@ -69,9 +67,7 @@ func TestScoresDoNotDependOnOrder(t *testing.T) {
 
 func TestEveryPartOfAPageIsScored(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
-	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`)
 	for _, part := range []string{"title", "anchor_text", "description", "keywords", "text"} {
 		var out bytes.Buffer
 		in := fmt.Sprintf(`{"v":1,"url":"http://a.example/","status_code":200,%q:"w1"}`, part)
@@ -83,9 +79,7 @@ func TestEveryPartOfAPageIsScored(t *testing.T) {
 
 func TestLinkScores(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
-	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Write(t, name, `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`)
 	about, err := topic.Load(name)
 	if err != nil {
 		t.Fatal(err)

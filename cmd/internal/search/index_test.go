@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/testfile"
 )
 
 // searched runs the command on an index, and returns the paths found and the number of pages
@@ -91,16 +92,11 @@ func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 			}
 			whole := only(t, filepath.Join(dir, "all", "*.warc.gz"))
 			var ends []int64
-			data, err := os.ReadFile(whole)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := testfile.Read(t, whole)
 			if packing == ".warc" {
 				data = unpacked(t, whole)
 				whole = filepath.Join(dir, "all.warc")
-				if err := os.WriteFile(whole, data, 0o666); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Write(t, whole, data)
 			}
 			for p, err := range archive.All([]string{whole}, archive.Filter{}, archive.Limits{}) {
 				if err != nil {
@@ -113,9 +109,7 @@ func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 			step := max(len(data)/17, 1)
 			for n := 0; ; n += step {
 				n = min(n, len(data))
-				if err := os.WriteFile(grows, data[:n], 0o666); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Write(t, grows, data[:n])
 				// Each version of the file needs another time, also if the clock is coarse.
 				if err := os.Chtimes(grows, time.Time{}, time.Unix(int64(n), 0)); err != nil {
 					t.Fatal(err)
@@ -250,13 +244,8 @@ func TestKilledUpdate(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "web.warc.gz")
 	many(t, dir, manyPages)
-	data, err := os.ReadFile(only(t, filepath.Join(dir, "w-*")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(web, slices.Concat(data, []byte("no record\n")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	data := testfile.Read(t, only(t, filepath.Join(dir, "w-*")))
+	testfile.Write(t, web, slices.Concat(data, []byte("no record\n")))
 	for range 2 {
 		c := command(t, "-index", index, "-archive", web)
 		words, err := c.StderrPipe()

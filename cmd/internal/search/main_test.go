@@ -1,7 +1,6 @@
 package search
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,26 +15,20 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"spoor/cmd/internal/scripttest"
 	"spoor/internal/archive"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"search": Command.Main})
 }
 
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
+	scripttest.Run(t, testscript.Params{
 		Setup: func(env *testscript.Env) error {
 			server := httptest.NewServer(new(metasearch))
 			env.Defer(server.Close)
 			env.Setenv("SEARXNG", server.URL)
-			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".tmp", "cache"))
 			return write(filepath.Join(env.WorkDir, "web", "w"), library...)
 		},
 	})

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"spoor/internal/terminal"
+	"spoor/internal/testfile"
 )
 
 // Lists of addresses and an archive make the topic that parsed pages make.
@@ -17,9 +17,7 @@ func TestExamplesFromArchives(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, name, text)
 		return name
 	}
 	var warc, good, bad strings.Builder
