@@ -179,18 +179,20 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 // In a steady crawl nothing follows until the window has come back, so a stage that keeps
 // lines back would stop the crawl for ever, whether it has read them or not.
 func TestEndlessMeterNamesSilence(t *testing.T) {
+	const patience = 2 * time.Second // a busy machine must not look like a silent stage
 	for _, test := range []struct{ name, command, in, text string }{
-		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 150ms"},
-		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 150ms"},
-		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 150ms"},
+		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 2s"},
+		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 2s"},
+		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 2s"},
 		{"reads nothing, with more to read", "sleep 60; true", strings.Repeat(records(100), 50), "has not written "}, // more than a pipe and the buffers hold
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			in, w := io.Pipe()
 			defer w.Close()
 			go io.WriteString(w, test.in)
 			ended := make(chan error, 1)
-			m := &meter{endless: true, silence: 150 * time.Millisecond}
+			m := &meter{endless: true, silence: patience}
 			go func() { ended <- m.run(t.Context(), test.command, in, io.Discard) }()
 			select {
 			case err := <-ended:
@@ -203,12 +205,12 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 		})
 	}
 	t.Run("does not end", func(t *testing.T) {
-		_, err := measure(t, &meter{endless: true, silence: 150 * time.Millisecond}, "cat; sleep 60; true", records(1))
-		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 150ms after the end of its input" {
+		t.Parallel()
+		_, err := measure(t, &meter{endless: true, silence: patience}, "cat; sleep 60; true", records(1))
+		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 2s after the end of its input" {
 			t.Error(err)
 		}
 	})
-	const patience = time.Second // a busy machine must not look like a silent stage
 	t.Run("waits for the next stage", func(t *testing.T) {
 		t.Parallel()
 		r, out := io.Pipe()
