@@ -46,7 +46,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
 	window := fs.Int("window", 0, "read windows of `N` addresses instead of one generation; each is ended by a window mark of frontier serve")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G in `DIR`/G; they are scored.ndjson.zst and next.ndjson.zst")
-	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters")
+	list := fs.Bool("strategies", false, "list the strategies, a line each; with names of strategies after it: their sources, needs and parameters")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`; they are those of fetch -scope", func(name string) (err error) {
 		opt.outside.scope, err = readScope(name)
@@ -58,7 +58,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case *list:
-		return describe(stdout, *asJSON)
+		return describe(stdout, *asJSON, fs.Args())
 	case opt.strategy == "":
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
@@ -279,8 +279,8 @@ func unchanged(rec *wire.Record) bool {
 	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)
 }
 
-// describe lists the strategies.
-func describe(stdout io.Writer, asJSON bool) error {
+// describe lists the strategies, or describes those that are named.
+func describe(stdout io.Writer, asJSON bool, names []string) error {
 	type param struct {
 		Name    string   `json:"name"`
 		Default string   `json:"default"`
@@ -291,7 +291,16 @@ func describe(stdout io.Writer, asJSON bool) error {
 	text := filter.Text(out)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
+	described := 0
 	for _, kind := range strategy.Kinds() {
+		if len(names) > 0 && !slices.Contains(names, kind.Name) {
+			continue
+		}
+		described++
+		if len(names) == 0 && !asJSON {
+			fmt.Fprintf(text, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
+			continue
+		}
 		params, width := []param{}, 0
 		for _, p := range kind.New().Params() {
 			params = append(params, param{p.Name, p.String(), p.Doc, p.Words})
@@ -334,6 +343,9 @@ func describe(stdout io.Writer, asJSON bool) error {
 			}
 			fmt.Fprintln(text)
 		}
+	}
+	if described < len(names) {
+		return filter.Usagef("not all of these are strategies: %s\nhint: evolve -strategies lists them", strings.Join(names, " "))
 	}
 	return out.Flush()
 }
