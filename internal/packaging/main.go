@@ -46,7 +46,7 @@ type command struct {
 type option struct{ name, value, usage, group string }
 
 func write(bin, prefix, dir string) error {
-	commands, err := load(bin)
+	commands, err := load(bin, prefix)
 	if err != nil {
 		return err
 	}
@@ -67,10 +67,11 @@ func write(bin, prefix, dir string) error {
 	return w.err
 }
 
-// run returns the output of a command. The defaults in the output must not depend on the user.
-func run(bin, name string, args ...string) (string, error) {
+// run returns the output of a command. Its examples have the prefix; its defaults must not depend on the
+// user.
+func run(bin, prefix, name string, args ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(bin, name), args...)
-	cmd.Env = append(os.Environ(), "HOME=~", "XDG_CACHE_HOME=", "PROGRAM_PREFIX=")
+	cmd.Env = append(os.Environ(), "HOME=~", "XDG_CACHE_HOME=", "PROGRAM_PREFIX="+prefix)
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", cmd, err)
@@ -80,7 +81,7 @@ func run(bin, name string, args ...string) (string, error) {
 
 // load returns the commands in bin, sorted by name. The manual of crawl is printed by run, which
 // is not for users.
-func load(bin string) (commands []command, err error) {
+func load(bin, prefix string) (commands []command, err error) {
 	entries, err := os.ReadDir(bin)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func load(bin string) (commands []command, err error) {
 		if name == "run" {
 			name, invocation = "crawl", []string{"open", "crawl", "-help=all"}
 		}
-		page, err := run(bin, e.Name(), invocation...)
+		page, err := run(bin, prefix, e.Name(), invocation...)
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +102,8 @@ func load(bin string) (commands []command, err error) {
 		if c.name != name {
 			return nil, fmt.Errorf("%s -help=all does not begin with %q but with %.40q", e.Name(), name+" - ", page)
 		}
-		for _, sub := range subcommands(&c) {
-			page, err := run(bin, e.Name(), sub, "-help=all")
+		for _, sub := range subcommands(&c, prefix) {
+			page, err := run(bin, prefix, e.Name(), sub, "-help=all")
 			if err != nil {
 				return nil, err
 			}
@@ -159,10 +160,10 @@ func parse(page string) (c command) {
 
 // subcommands returns the subcommands in the usage or, if the usage contains COMMAND, in the first
 // list of the text.
-func subcommands(c *command) (names []string) {
-	named := regexp.MustCompile(`(?m)^ *` + c.name + ` ([a-z]+)( |$)`)
+func subcommands(c *command, prefix string) (names []string) {
+	named := regexp.MustCompile(`(?m)^ *` + prefix + c.name + ` ([a-z]+)( |$)`)
 	list := c.usage
-	if strings.HasPrefix(c.usage, c.name+" COMMAND") {
+	if strings.HasPrefix(c.usage, prefix+c.name+" COMMAND") {
 		named = regexp.MustCompile(`(?m)^    ([a-z]+)( ) +`)
 		list, _, _ = strings.Cut(c.text, "\n\n")
 	}
@@ -206,10 +207,9 @@ func (w *writer) page(name string, section int, summary, body string) {
 func (w *writer) manual(c *command) {
 	var b strings.Builder
 	usage := strings.ReplaceAll(c.usage, "\n"+strings.Repeat(" ", len("Usage: ")), "\n")
-	usage = regexp.MustCompile(`(?m)^`+nameOf(c)+`\b`).ReplaceAllString(usage, w.prefix+nameOf(c))
 	fmt.Fprintf(&b, "# SYNOPSIS\n\n%s\n# DESCRIPTION\n\n", verbatim(usage))
 	if w.prefix != "" {
-		fmt.Fprintf(&b, "The commands are installed with the prefix %s, which this text omits.\n\n", escape(w.prefix))
+		fmt.Fprintf(&b, "The commands are installed with the prefix %s, which the text, except the examples, omits.\n\n", escape(w.prefix))
 	}
 	b.WriteString(markdown(c.text))
 	b.WriteString(regexp.MustCompile(`(?m)^# .*`).ReplaceAllStringFunc(c.chapters, strings.ToUpper))

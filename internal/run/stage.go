@@ -28,7 +28,7 @@ func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, s
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, kill: kill}
+	m := &meter{name: name, pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, kill: kill}
 	m.text = name == "learn" || name == "grow" && !m.endless
 	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
 	if last := c.Totals.Last; 2*last.Errors[wire.ErrorMalformed] > last.Outcomes {
@@ -125,6 +125,7 @@ func unanswered(in io.Reader) io.Reader {
 
 // A meter runs a stage that the user has replaced, and counts the records of its input and output.
 type meter struct {
+	name    string        // of the stage
 	pages   bool          // count only pages, because evolve adds addresses
 	text    bool          // the output is a topic, not records
 	adds    bool          // the stage may write more records than it reads
@@ -220,7 +221,11 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 	case err != nil:
 		return err
 	}
-	if status := exitStatus(werr); status != 0 {
+	switch status := exitStatus(werr); status {
+	case 0:
+	case statusPipe:
+		return faultf(statusFailed, "stopped reading before the end of its input (status %d)", status)
+	default:
 		return faultf(stageStatus(status), "ended with status %d", status)
 	}
 	if err := m.awaitInput(ctx, fed, faults); err != nil {
@@ -350,7 +355,7 @@ func (m *meter) checkFields() error {
 	if m.before += malformed; m.before < minMalformed {
 		return nil
 	}
-	return faultf(statusFailed, "made %d of %d records malformed: %s (hint: conform -- COMMAND tests a stage)", malformed, written, m.fault)
+	return faultf(statusFailed, "made %d of %d records malformed: %s (hint: conform -stage %s -- COMMAND tests a stage)", malformed, written, m.fault, m.name)
 }
 
 // checkRecord counts an outcome that the stage has written.

@@ -68,15 +68,16 @@ func TestMeter(t *testing.T) {
 		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
 		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
 		{name: "writes a line that is no record", command: "echo hello; cat", in: records(5), status: 1, text: `wrote a line that is not a record: "hello" (messages belong on stderr)`},
-		{name: "writes a field of another type", command: `sed 's/^{/{"score":"0.5",/'`, in: records(5), status: 1, text: `made 5 of 5 records malformed: score: a string at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
+		{name: "writes a field of another type", command: `sed 's/^{/{"score":"0.5",/'`, in: records(5), status: 1, text: `made 5 of 5 records malformed: score: a string at byte 10 where a number is expected (hint: conform -stage score -- COMMAND tests a stage)`},
 		{name: "writes one such field", command: `sed '2s/^{/{"score":"0.5",/'`, in: records(5)},
-		{name: "writes them for most pages", command: `sed '2,5s/^{/{"score":"0.5",/'`, in: records(6), status: 1, text: `made 4 of 6 records malformed: score: a string at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
+		{name: "writes them for most pages", command: `sed '2,5s/^{/{"score":"0.5",/'`, in: records(6), status: 1, text: `made 4 of 6 records malformed: score: a string at byte 10 where a number is expected (hint: conform -stage score -- COMMAND tests a stage)`},
 		{name: "writes them for half of the pages", command: `sed '2,5s/^{/{"score":"0.5",/'`, in: records(8)},
 		{name: "writes them for three pages only", command: `sed 's/^{/{"score":"0.5",/'`, in: records(3)},
-		{name: "evolve: malformed", command: `sed 's/^{/{"links":5,/'; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "made 5 of 5 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
+		{name: "evolve: malformed", command: `sed 's/^{/{"links":5,/'; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "made 5 of 5 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -stage score -- COMMAND tests a stage)"},
 		{name: "writes a topic", command: "cat; echo hello", in: records(5), m: &meter{text: true}},
 		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7, text: "ended with status 7"},
 		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7, text: "ended with status 7"},
+		{name: "stops reading in a pipeline", command: "cat | true", in: records(unread), status: 1, text: "stopped reading before the end of its input (status 141)"},
 		{name: "has the status of a full disk", command: "cat; exit 3", in: records(5), status: 1, text: "ended with status 3"},
 		{name: "has the status of a crawl that is over", command: "cat; exit 4", in: records(5), status: 1, text: "ended with status 4"},
 		{name: "is not there", command: "no-such-command-here", in: records(5), status: 127, text: "ended with status 127"},
@@ -90,6 +91,7 @@ func TestMeter(t *testing.T) {
 			if m == nil {
 				m = new(meter)
 			}
+			m.name = "score"
 			out, err := measure(t, m, test.command, test.in)
 			if test.status == 0 {
 				if err != nil {
@@ -161,12 +163,12 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 		{"passes everything", "cat", ""},
 		{"loses a page of the first window", "sed 2d", "read 3 records and wrote 2"},
 		{"loses a page of the second window", "sed 6d", "read 7 records and wrote 6"},
-		{"spoils the second window", `sed -u '6,9s/^{/{"links":5,/'`, "made 4 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
-		{"spoils three pages of both windows", `sed -u -e '2,4s/^{/{"links":5,/' -e '7,9s/^{/{"links":5,/'`, "made 3 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
+		{"spoils the second window", `sed -u '6,9s/^{/{"links":5,/'`, "made 4 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -stage score -- COMMAND tests a stage)"},
+		{"spoils three pages of both windows", `sed -u -e '2,4s/^{/{"links":5,/' -e '7,9s/^{/{"links":5,/'`, "made 3 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -stage score -- COMMAND tests a stage)"},
 		{"makes up one window's loss in the next", "sed -e 2d -e 6p", "read 3 records and wrote 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := measure(t, &meter{endless: true, silence: time.Minute}, test.command, in)
+			_, err := measure(t, &meter{name: "score", endless: true, silence: time.Minute}, test.command, in)
 			if test.text == "" && err != nil {
 				t.Error(err)
 			} else if f, ok := errors.AsType[*Fault](err); test.text != "" && (!ok || f.Text != test.text) {

@@ -59,7 +59,7 @@ func (s *Settings) unsteered(stages Stages, w Requirements, before *Settings) st
 	case !scored:
 		return ""
 	}
-	return fmt.Sprintf("the score does not steer the strategy %s: %s what is reported, not what is fetched\nhint: -strategy bestfirst follows the score", s.Strategy, what)
+	return fmt.Sprintf("the score does not steer the strategy %s: %s what is reported, not what is fetched\nhint: a new crawl with -strategy bestfirst follows the score", s.Strategy, what)
 }
 
 // A Stage is the shell command of a stage.

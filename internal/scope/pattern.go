@@ -147,6 +147,8 @@ func checkHostAlone(pattern string) error {
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: */%[1]s is a path; * is any text", truncate(pattern))
 	case isBelow && !strings.ContainsAny(name, ".*"):
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: ext:%s is a file extension, and *.%[2]s/* are the hosts of a top-level domain", truncate(pattern), truncate(name))
+	case !isBelow && !strings.ContainsAny(name, ".:*") && name != "localhost":
+		return fmt.Errorf("%s is a host, since it has no slash\nhint: */*%[1]s* are addresses that contain it, and %[1]s/* is the host", truncate(pattern))
 	case strings.Contains(name, "*"), slices.Contains(fileExtensions, strings.ToLower(name[strings.LastIndexByte(name, '.')+1:])):
 		return fmt.Errorf("%s is a host, since it has no slash\nhint: */%[1]s is a path; * is any text", truncate(pattern))
 	}

@@ -252,6 +252,7 @@ func TestErrors(t *testing.T) {
 		{"include", "pattern is missing"},
 		{"include *.pdf", "ext:pdf"},
 		{"include *.go.html", "*/*.go.html is a path"},
+		{"exclude crypto", "*/*crypto* are addresses"},
 		{"include Index.HTML", "*/Index.HTML is a path"},
 		{"include *login*", "*/*login*"},
 		{"include index.php?a=1", "*/index.php?a=1"},

@@ -36,7 +36,7 @@ func ScopeFlags(fs *flag.FlagSet, lines *[]string, check func(line string) error
 		}
 	}
 	fs.Func("include", "only URLs that match this `pattern` belong to the crawl; such as example.org, *.example.org, example.org/docs/*, */docs/*, ext:html, re:EXPR, or a SURT prefix; may be repeated; the last matching -include or -exclude decides", rule("include"))
-	fs.Func("exclude", "URLs that match this `pattern` do not belong to the crawl, not even seeds; may be repeated", rule("exclude"))
+	fs.Func("exclude", "URLs that match this `pattern` (a host or, as */docs/*, a path) do not belong to the crawl, not even seeds; may be repeated; patterns are those of -include", rule("exclude"))
 	fs.BoolFunc("same-host", "only URLs on the hosts of the seeds", limit("same-host"))
 	fs.BoolFunc("same-site", "only URLs in the registrable domains of the seeds, as example.co.uk", limit("same-site"))
 	fs.Func("depth", "only URLs at most `n` links away from a seed", rule("depth"))

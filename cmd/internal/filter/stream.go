@@ -176,7 +176,7 @@ func (t *Tally) ErrIfNoneValid() error {
 	case t.Skipped["refused"] > 0:
 		return fmt.Errorf("none of %d lines has a valid address\nhint: an address is an http or https URL, alone on a line or in a record", bad)
 	default:
-		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on a line, as fetch prints it; an archive is read by fetch -archive FILE -all", bad)
+		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on one line, as fetch and jq -c print it; an archive is read by fetch -archive FILE -all", bad)
 	}
 }
 
