@@ -152,9 +152,9 @@ export GO PROGRAM_PREFIX
 man: build ## manual pages and completions, into dist/share
 	rm -rf dist/share
 	scripts/package share dist/share
-install: build ## commands, manual pages and completions, into PREFIX; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
+install: build ## commands, manual pages and completions, into PREFIX; PROGRAM_PREFIX=spoor- names them spoor-fetch, …; FORCE=1 overwrites files of others
 	scripts/package install '$(DESTDIR)$(PREFIX)'
-uninstall: build ## remove what install has put into PREFIX; with the same PREFIX and PROGRAM_PREFIX
+uninstall: ## remove what install has put into PREFIX and nobody has changed
 	scripts/package uninstall '$(DESTDIR)$(PREFIX)'
 deb: build ## a Debian package in dist/, with the prefix spoor-
 	scripts/package deb

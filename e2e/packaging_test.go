@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -41,9 +42,13 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	}
 	bin := build(t)
 	dir := t.TempDir()
-	install := exec.Command(inRoot("scripts", "package"), "install", dir, bin)
-	install.Env = append(os.Environ(), "PROGRAM_PREFIX=x-")
-	if out, err := install.CombinedOutput(); err != nil {
+	script := func(args ...string) (string, error) {
+		cmd := exec.Command(inRoot("scripts", "package"), append(args, bin)...)
+		cmd.Env = append(os.Environ(), "PROGRAM_PREFIX=x-", "FORCE=")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := script("install", dir); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	read := func(elem ...string) string {
@@ -70,6 +75,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 		case "internal", "spoor":
 			continue
 		case "run": // prints the manual of crawl
+			command = filepath.Join(dir, "libexec", "spoor", "x-run")
 			name, args = "crawl", []string{"open", "crawl"}
 		}
 		completions := map[string]string{
@@ -118,17 +124,52 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 
 	t.Run("render", func(t *testing.T) { renderManuals(t, filepath.Join(dir, "share", "man")) })
 	t.Run("bash", func(t *testing.T) { completeInBash(t, dir) })
+	t.Run("libexec", func(t *testing.T) { startLibexec(t, dir) })
 	t.Run("uninstall", func(t *testing.T) {
-		kept := filepath.Join(dir, "bin", "other")
-		testfile.Write(t, kept, "")
-		uninstall := exec.Command(inRoot("scripts", "package"), "uninstall", dir, bin)
-		uninstall.Env = install.Env
-		out, err := uninstall.CombinedOutput()
+		// Installing again repairs what is missing, and removes what is no longer installed.
+		obsolete, changed := filepath.Join(dir, "bin", "x-obsolete"), filepath.Join(dir, "bin", "x-warc")
+		list, err := os.ReadFile(filepath.Join(dir, "share", "spoor", "installed"))
+		if err := errors.Join(err, os.Remove(changed), os.Symlink("spoor", obsolete),
+			os.WriteFile(filepath.Join(dir, "share", "spoor", "installed"), append(list, "-> spoor bin/x-obsolete\n"...), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		out, err := script("install", dir)
+		if _, there := os.Lstat(obsolete); err != nil || there == nil {
+			t.Fatalf("installed again: %v\n%s", err, out)
+		}
+		// Files of others are neither overwritten nor removed.
+		if err := errors.Join(os.Remove(changed), os.WriteFile(changed, []byte("another's"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		out, err = script("install", dir)
+		if err == nil || !strings.Contains(out, ":\n  "+changed+"\nhint: ") {
+			t.Errorf("installed over %s: %v\n%s", changed, err, out)
+		}
+		out, err = script("uninstall", dir)
 		left, _ := exec.Command("find", dir, "!", "-type", "d").Output()
-		if err != nil || string(left) != kept+"\n" {
+		if err != nil || string(left) != changed+"\n" || !strings.Contains(out, "changed: "+changed+"\n") {
 			t.Errorf("left: %s, %v\n%s", left, err, out)
 		}
+		if out, err := script("uninstall", dir); err == nil {
+			t.Errorf("uninstalled twice: %s", out)
+		}
 	})
+}
+
+// startLibexec tests that the loop of an installed crawl starts the programs in libexec.
+func startLibexec(t *testing.T, dir string) {
+	program := filepath.Join(dir, "libexec", "spoor", "x-run")
+	real, err := os.ReadFile(program)
+	if err := errors.Join(err, os.Remove(program), os.WriteFile(program, []byte("#!/bin/sh\necho loop: $1\nexit 4\n"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	crawl := exec.Command(filepath.Join(dir, "bin", "x-crawl"), "-run", t.TempDir(), "-topic", "jazz music", "-allow-private", "http://127.0.0.1:1/")
+	if out, err := crawl.CombinedOutput(); err != nil || !strings.Contains(string(out), "loop: next\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if err := errors.Join(os.Remove(program), os.WriteFile(program, real, 0o777)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // The Debian package has what its units name, and is the same when it is made again.
@@ -249,6 +290,10 @@ func completeInBash(t *testing.T, dir string) {
 		"x-warc ver":                {"verify": true},
 		"x-warc verify some":        {},
 		"x-score -topic x -fitness": {"-fitness": true},
+		"spoor war":                 {"warc": true},
+		"spoor warc ver":            {"verify": true},
+		"spoor frontier check -re":  {"-repair": true},
+		"spoor crawl -strategy for": {"forage": true},
 	} {
 		if got := completed(t, dir, strings.Fields(line)); !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", line, got, want)

@@ -49,6 +49,9 @@ func main() {
 			c.Main()
 		}
 	}
+	if len(os.Args) > 1 && os.Args[1] == "help" { // spoor help fetch is spoor fetch -h
+		os.Args = slices.Concat(os.Args[:1], os.Args[2:], []string{"-h"})
+	}
 	if len(os.Args) > 1 {
 		if i := slices.IndexFunc(commands, func(c filter.Command) bool { return c.Name == os.Args[1] }); i >= 0 {
 			os.Args = append([]string{os.Args[0] + " " + os.Args[1]}, os.Args[2:]...)
@@ -67,10 +70,13 @@ func overview(args []string, _ io.Reader, _, stderr io.Writer) error {
 			fmt.Fprintf(&b, "  %-9s %s\n", c.Name, c.Summary())
 		}
 	}
-	b.WriteString("\nspoor COMMAND -h describes a command and its flags, spoor COMMAND -help=all is its whole\nmanual. A link to spoor with the name of a command is that command.\n")
+	b.WriteString("\nspoor COMMAND -h and spoor help COMMAND describe a command and its flags, and\nspoor COMMAND -help=all is its whole manual. spoor version prints the version.\nA link to spoor with the name of a command is that command.\n")
 	fs := filter.Flags("spoor", b.String(), stderr)
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"-h"}
+	case args[0] == "version":
+		args = []string{"-version"}
 	}
 	if err := filter.Parse(fs, args); err != nil {
 		return err

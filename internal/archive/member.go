@@ -92,6 +92,9 @@ type members struct {
 	zs    *zstd.Decoder
 	dict  []byte
 	frame frame
+
+	unpacked *unpackedMember // the current member, if it was decompressed before
+	content  io.Reader       // the rest of it
 }
 
 // reset starts to read r, whose first byte is at offset base of the file. An unknown
@@ -103,7 +106,7 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 	} else {
 		m.in.Reset(&m.src)
 	}
-	m.seeker, m.rewinds = nil, 0
+	m.seeker, m.rewinds, m.unpacked = nil, 0, nil
 	if s, ok := r.(io.Seeker); ok {
 		if at, err := s.Seek(0, io.SeekCurrent); err == nil && at == 0 {
 			m.seeker = s
@@ -252,6 +255,12 @@ func newGzipReader(in flate.Reader) (*gzip.Reader, error) {
 func (m *members) Read(p []byte) (n int, err error) {
 	if !m.open {
 		return 0, io.EOF
+	}
+	if m.unpacked != nil {
+		if n, err = m.content.Read(p); err == io.EOF {
+			err = m.endUnpacked()
+		}
+		return n, err
 	}
 	switch m.format {
 	case gzipped:

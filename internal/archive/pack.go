@@ -73,9 +73,12 @@ type PackedPage struct {
 // index, a list of pages, and a description with digests. The index lists URLs as archived. It
 // omits 304 responses and partial 206 responses. Memory does not grow with the archives.
 //
+// A Packer returned by [NewWARCPacker] writes a WARC file of the records instead.
+//
 // The same calls write the same bytes.
 type Packer struct {
 	options  PackOptions
+	warc     bool
 	zip      *ziparchive.Writer
 	out      *countingWriter
 	names    map[string]bool // names of archives
@@ -89,6 +92,7 @@ type Packer struct {
 	spelledSize int // of spelled, in bytes
 
 	read    int64 // number of records that were read
+	packed  int64 // number of records that were repacked
 	files   []resource
 	scratch []byte
 }
@@ -117,11 +121,23 @@ func NewPacker(w io.Writer, o PackOptions) *Packer {
 	}
 }
 
+// NewWARCPacker returns a Packer that writes the records to a WARC file, each in its own gzip member. It
+// ignores the title, the creation time and the pages.
+func NewWARCPacker(w io.Writer, o PackOptions) *Packer {
+	p := NewPacker(w, o)
+	p.warc = true
+	return p
+}
+
 // Size returns the number of bytes written.
 func (p *Packer) Size() int64 { return p.out.n }
 
 // Read returns the number of records read from archives.
 func (p *Packer) Read() int64 { return p.read }
+
+// Repacked returns the number of records that were written each in its own gzip member. Records of
+// copied archives are not among them.
+func (p *Packer) Repacked() int64 { return p.packed }
 
 // Pages returns the number of listed pages.
 func (p *Packer) Pages() int64 { return int64(len(p.listed)) }
@@ -192,6 +208,9 @@ func (p *Packer) addSpellings() error {
 // Archive copies the volume; otherwise it recompresses the records. It first saves a pipe to a
 // temporary file.
 func (p *Packer) Archive(ctx context.Context, v *Volume) error {
+	if p.warc {
+		return p.Records(ctx, v, nil)
+	}
 	data, ok := v.Data.(*io.SectionReader)
 	if !ok {
 		file := spool{dir: p.options.Temp}
@@ -230,6 +249,9 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 // Records packs the records of a volume that keep selects (all records if keep is nil), each in its
 // own gzip member. It omits truncated records.
 func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool) error {
+	if p.warc {
+		return p.repack(ctx, p.out, v, keep)
+	}
 	packed := spool{dir: p.options.Temp}
 	defer packed.Close()
 	if err := p.repack(ctx, &packed, v, keep); err != nil {
@@ -269,6 +291,7 @@ func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*
 			if err == nil {
 				gz.Reset(out)
 				err = cmp.Or(writeRecord(gz, rec, block.section(0, block.size), block.size), gz.Close())
+				p.packed++
 			}
 		}
 		if fault, ok := errors.AsType[*FormatError](err); ok {
@@ -512,6 +535,9 @@ type onlyWriter struct{ io.Writer }
 // The package is complete only if Close returns nil.
 func (p *Packer) Close() error {
 	defer p.Abort()
+	if p.warc {
+		return nil
+	}
 	for _, step := range []func() error{p.addSpellings, p.writeIndex, p.writePages, p.describe, p.zip.Close} {
 		if err := step(); err != nil {
 			return err

@@ -54,6 +54,8 @@ type Repaired struct {
 	Mended  int64 // records with changed fields or a changed end
 	LeftOut int64
 	Repairs int64 // number of repairs; 0 if there were no faults
+	Before  int64 // size of the file, in bytes
+	After   int64 // size of the copy, in bytes
 }
 
 // RepairFile writes a repaired copy of a WARC file, compressed like the original.
@@ -67,7 +69,10 @@ type Repaired struct {
 // A [Verifier] finds no faults in the copy, and repairing the copy changes nothing. RepairFile
 // returns [ErrNotWARC] if there is no record.
 func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) (Repaired, error) {
-	return newRepairer(ctx, w, src, size, o).run()
+	out := &countingWriter{w: w}
+	n, err := newRepairer(ctx, out, src, size, o).run()
+	n.Before, n.After = size, out.n
+	return n, err
 }
 
 func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) *repairer {

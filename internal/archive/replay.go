@@ -70,6 +70,9 @@ type archived struct {
 	file    *os.File
 	sources []source
 	*Index
+
+	temp     string // directory for temporary files; empty means the directory of the system
+	unpacked unpackedMembers
 }
 
 // A scratch holds the buffers for reading one capture.
@@ -129,7 +132,7 @@ func openArchive(name string, o IndexOptions) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &archived{path: path, inner: inner, Index: index}
+	a := &archived{path: path, inner: inner, Index: index, temp: o.Cache}
 	err = a.open()
 	if err == nil {
 		_, err = selectSource(slices.Clone(a.sources), name, inner)
@@ -173,7 +176,7 @@ func (a *archived) source(name string) int {
 }
 
 func (a *archived) Close() error {
-	err := a.Index.Close()
+	err := errors.Join(a.Index.Close(), a.unpacked.Close())
 	if a.file != nil {
 		if e := a.file.Close(); err == nil {
 			err = e
@@ -397,6 +400,17 @@ func (r *Replay) Target(c Capture) (string, error) {
 	return rec.target(), nil
 }
 
+// RecordID returns the identifier of the record of a capture, in angle brackets. It may be empty.
+func (r *Replay) RecordID(c Capture) (string, error) {
+	s := r.take()
+	defer r.scratch.Put(s)
+	rec, err := r.archives[c.archive].record(s, c)
+	if err != nil {
+		return "", err
+	}
+	return rec.ID(), nil
+}
+
 // confirm checks that the index describes the record of a capture correctly. If not, it returns
 // errOtherRecord.
 func (r *Replay) confirm(c Capture) error {
@@ -567,10 +581,17 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if !bytes.Equal(s.reader.m.dict, in.dict) {
 		s.reader.m.dict, s.reader.m.zs = in.dict, nil
 	}
+	member := a.unpacked.get(c, in, a.temp)
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	return s.reader.skip(c.Skip)
+	if member == nil {
+		return s.reader.skip(c.Skip)
+	}
+	if err := s.reader.enterUnpacked(member, c.Skip); err != nil {
+		return nil, noEOF(err)
+	}
+	return s.reader.skip(0)
 }
 
 // skip returns the first record after n decompressed bytes of the first member.

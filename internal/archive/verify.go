@@ -43,6 +43,8 @@ type Finding struct {
 	ID      string `json:"record_id,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Detail  string `json:"detail"`
+
+	field string // the field that the finding is about; may be empty
 }
 
 // String returns the finding as a line, with control characters escaped.
@@ -59,10 +61,51 @@ func (f Finding) String() string {
 
 // A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A
 // malicious file may have one every few bytes; the number of findings of other kinds is limited by
-// the number of records. The zero value is ready for use.
-type FindingLimit struct{ n map[string]int }
+// the number of records. It also limits warnings, of which programs cause one per record. The zero
+// value is ready for use.
+type FindingLimit struct {
+	n        map[string]int
+	warnings []similarWarnings
+}
 
-const maxFormatFindings = 1000
+const (
+	maxFormatFindings  = 1000
+	maxSimilarWarnings = 3 // of a file
+)
+
+// similarWarnings counts the warnings of a file about the same field.
+type similarWarnings struct {
+	file, kind, field string
+	n                 int
+}
+
+// AllowWarning reports whether a warning is to be printed: one of the first of its kind in the file.
+func (l *FindingLimit) AllowWarning(f *Finding) bool {
+	i := slices.IndexFunc(l.warnings, func(w similarWarnings) bool {
+		return w.file == f.File && w.kind == f.Kind && w.field == f.field
+	})
+	if i < 0 {
+		i = len(l.warnings)
+		l.warnings = append(l.warnings, similarWarnings{f.File, f.Kind, f.field, 0})
+	}
+	l.warnings[i].n++
+	return l.warnings[i].n <= maxSimilarWarnings
+}
+
+// Omitted returns a line for each kind of warnings that AllowWarning did not allow since the last call.
+func (l *FindingLimit) Omitted() (lines []string) {
+	for _, w := range l.warnings {
+		if more := w.n - maxSimilarWarnings; more > 0 {
+			about := ""
+			if w.field != "" {
+				about = " about " + w.field
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s (warning): … and %d more of this kind%s", terminal.Line(w.file), w.kind, more, about))
+		}
+	}
+	l.warnings = l.warnings[:0]
+	return lines
+}
 
 // Allow reports whether a finding is to be printed. It adds a note to the last printed finding that
 // further findings are omitted.
@@ -80,19 +123,19 @@ func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	return l.n[file] <= maxFormatFindings+1
 }
 
-// Limits of a [Verifier]. At these limits it uses about 40 MB of memory.
+// Limits of a [Verifier]. At these limits it uses about 120 MB of memory.
 const (
-	maxIDs        = 1 << 20
-	maxReferences = 1 << 17
+	maxIDs        = 1 << 20 // of identifiers, and of captures
+	maxReferences = 1 << 17 // of identifiers, and of originals
 )
 
 // A Verifier checks archives against ISO 28500: records are complete, have the length that they
 // claim and a gzip member or zstd frame of their own, and are followed by two empty lines;
 // mandatory fields are present and well-formed; digests are correct; HTTP responses have a valid
 // status. Across all archives, it checks that record identifiers are unique and that referenced
-// records exist.
+// records and the originals of revisits exist.
 //
-// It keeps the first million identifiers; otherwise its memory does not depend on the archives.
+// It keeps the first million identifiers and captures; otherwise its memory does not depend on the archives.
 type Verifier struct {
 	// Report is called for each finding, in the order of the files. References are
 	// reported by [Verifier.Close].
@@ -102,8 +145,9 @@ type Verifier struct {
 
 	seen    map[uint64]struct{} // hashes of the identifiers of records
 	missing map[uint64]Finding  // references to unknown records, by hash of the identifier
-	check   checker
-	buf     []byte
+	originals
+	check checker
+	buf   []byte
 }
 
 // Verified counts what a [Verifier] has read and found.
@@ -224,7 +268,7 @@ func compareLines(want, index *Index) (lacks, extra int, ok bool) {
 // File checks a WARC or ARC file. It returns an error only if reading fails.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
-		v.seen, v.missing = map[uint64]struct{}{}, map[uint64]Finding{}
+		v.seen, v.missing, v.captures = map[uint64]struct{}{}, map[uint64]Finding{}, map[uint64]struct{}{}
 	}
 	reader, err := NewReader(r)
 	if err != nil {
@@ -312,12 +356,14 @@ func (f *verifiedFile) record(rec *Record) error {
 		}
 	}
 	f.checkStatus(rec, find)
+	f.originals.add(rec, f.name, f.check.status)
 	if rec.Version == "ARC" {
 		f.Unchecked++ // the record has neither digests nor identifiers
 		return nil
 	}
 	faults := checkRecord(rec, &f.check, f.seen)
 	for _, x := range faults {
+		about.field = x.field
 		find(x.kind, x.warning, "%s", x.detail)
 	}
 	f.countDigests()
@@ -390,7 +436,7 @@ func (f *verifiedFile) references(rec *Record, about Finding, find func(string, 
 				continue
 			}
 			x := about
-			x.File, x.Kind, x.Warning = f.name, KindReference, true
+			x.File, x.Kind, x.field, x.Warning = f.name, KindReference, field, true
 			x.Detail = fmt.Sprintf("%s %.200s: there is no such record", field, id)
 			f.missing[key] = x
 		}
@@ -407,7 +453,8 @@ func idKey(id string) uint64 {
 // Close reports references to records that are in none of the files. These findings are warnings,
 // because the records may be in other archives.
 func (v *Verifier) Close() {
-	all := slices.SortedFunc(maps.Values(v.missing), func(a, b Finding) int {
+	all := slices.AppendSeq(v.originals.missing(), maps.Values(v.missing))
+	slices.SortFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Detail, b.Detail))
 	})
 	for _, x := range all {
@@ -448,6 +495,18 @@ func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults 
 	})
 	for _, err := range check.unknown {
 		fault(KindDigest, "", true, "%v", err)
+	}
+	for _, field := range []string{blockDigest, payloadDigest} {
+		if n := len(rec.Header.Values(field)); n > 1 {
+			fault(KindDigest, "", true, "%s is there %d times, and only the first is checked", field, n)
+		}
+	}
+	if text := rec.Header.Get(payloadDigest); rec.Type() == "revisit" && text != "" {
+		if c, err := parseClaim(payloadDigest, text); err != nil {
+			fault(KindDigest, "", true, "%v", err)
+		} else if c.sum == nil {
+			fault(KindDigest, "", true, "%s %.200q is no digest of this algorithm", payloadDigest, text)
+		}
 	}
 	for _, c := range check.wrong() {
 		truncated := c.field == payloadDigest && rec.truncated() != "" // may be the digest of the whole payload

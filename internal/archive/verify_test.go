@@ -62,6 +62,14 @@ func TestVerify(t *testing.T) {
 		d[len(d)-6] ^= 1
 		return string(d)
 	}
+	original := record("resource", "http://a/", old, "", "WARC-Payload-Digest", Digest(nil))
+	revisitOf := func(digest, date string) string {
+		fields := []string{"WARC-Profile", "p", "WARC-Refers-To-Target-URI", "http://a/", "WARC-Refers-To-Date", date}
+		if digest != "" {
+			fields = append(fields, "WARC-Payload-Digest", digest)
+		}
+		return record("revisit", "http://b/", newer, "", fields...)
+	}
 	for _, c := range []struct {
 		name  string
 		files []string
@@ -123,8 +131,21 @@ func TestVerify(t *testing.T) {
 			[]string{"0 digest?: WARC-Payload-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
 		{"a digest of an unknown kind", []string{with("a", "WARC-Block-Digest: crc32:1")},
 			[]string{`0 digest?: WARC-Block-Digest "crc32:1" has an algorithm that is not supported`}},
-		{"the digest of a revisit's payload, which is elsewhere",
-			[]string{strings.Replace(with("a", "WARC-Payload-Digest: "+Digest(nil), "WARC-Profile: p"), "resource", "revisit", 1)}, nil},
+		{"two digests of a block", []string{with("a", "WARC-Block-Digest: "+Digest([]byte("block of a")), "WARC-Block-Digest: SHA-1:x")},
+			[]string{"0 digest?: WARC-Block-Digest is there 2 times, and only the first is checked"}},
+		{"a revisit with a part of a digest", []string{original + revisitOf("sha1:3I42H3", old)}, []string{
+			fmt.Sprintf("%d digest?: WARC-Payload-Digest \"sha1:3I42H3\" is no digest of this algorithm", len(original)),
+			fmt.Sprintf("%d reference?: the original is in none of the files: http://a/ of %s with payload sha1:3I42H3", len(original), old)}},
+		{"a revisit in a file before that of its original", []string{revisitOf(Digest(nil), old), original}, nil},
+		{"a revisit whose date the original does not have, but its digest", []string{original + revisitOf("SHA-1:"+strings.ToLower(Digest(nil)[5:]), newer)}, nil},
+		{"a revisit that names a date", []string{original + revisitOf("", "2020-01-01T00:00:00.5Z")}, nil},
+		{"a revisit of a capture without digest", []string{zip(asARC(t, capture("http://a/", old, 200, "", "x"))...), revisitOf(Digest(nil), old)}, nil},
+		{"a revisit of another payload", []string{original + revisitOf(Digest([]byte("x")), old)},
+			[]string{fmt.Sprintf("%d reference?: the original is in none of the files: http://a/ of %s with payload %s", len(original), old, Digest([]byte("x")))}},
+		{"a revisit of another date", []string{original + revisitOf("", newer)},
+			[]string{fmt.Sprintf("%d reference?: the original is in none of the files: http://a/ of %s with payload of any digest", len(original), newer)}},
+		{"a revisit without original", []string{revisitOf(Digest(nil), old)},
+			[]string{fmt.Sprintf("0 reference?: the original is in none of the files: http://a/ of %s with payload %s", old, Digest(nil))}},
 		{"an identifier twice", []string{a + a}, []string{fmt.Sprintf("%d duplicate: there was a record with this identifier before", len(a))}},
 		{"an identifier twice, in two files", []string{a, a}, []string{"+0 duplicate: there was a record with this identifier before"}},
 		{"references that lead somewhere", []string{with("a", "WARC-Concurrent-To: <urn:x:b>", "WARC-Refers-To: <urn:x:c>") + b, good("c")}, nil},

@@ -246,15 +246,20 @@ type Summary struct {
 }
 
 // String returns the summary as a line: offset, length, type, date, status, media type, URL and
-// file, separated by tabs, with "-" for missing values.
+// file, separated by tabs, with "-" for missing values. The offset of a record that does not begin
+// its member is followed by a plus sign and Skip.
 func (s Summary) String() string {
 	column := func(s string) string { return cmp.Or(terminal.Line(s), "-") }
 	status := "-"
 	if s.Status > 0 {
 		status = strconv.Itoa(s.Status)
 	}
-	return fmt.Sprintf("%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s",
-		s.Offset, s.Length, column(s.Type), column(s.Date), status, column(s.MIME), column(s.URL), column(s.File))
+	offset := strconv.FormatInt(s.Offset, 10)
+	if s.Skip > 0 {
+		offset += "+" + strconv.FormatInt(s.Skip, 10)
+	}
+	return fmt.Sprintf("%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s",
+		offset, s.Length, column(s.Type), column(s.Date), status, column(s.MIME), column(s.URL), column(s.File))
 }
 
 // Summary returns the summary of a record, and closes the record. It returns the error of Close; the

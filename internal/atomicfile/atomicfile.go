@@ -36,6 +36,9 @@ func Replace(name string, write func(io.Writer) error) error {
 	part := fmt.Sprintf("%s.%d-%d.part", name, os.Getpid(), rand.Uint32())
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
+		if e, ok := errors.AsType[*os.PathError](err); ok {
+			e.Path = name // the name that the user knows
+		}
 		return err
 	}
 	err = errors.Join(write(f), f.Sync(), f.Close())

@@ -1,4 +1,4 @@
-// Package collection packs archives into WACZ files, with a list of the pages in them.
+// Package collection packs archives into WACZ files, with a list of the pages in them, or into WARC files.
 package collection
 
 import (
@@ -22,6 +22,7 @@ type Options struct {
 	// Scored, if not nil, calls f with the records of the pages to list. If it is nil, all
 	// HTML pages with status 200 are listed.
 	Scored   func(f func(*wire.Record) error) error
+	WARC     bool                 // write a WARC file compressed with gzip, without a list of pages
 	Relevant bool                 // pack only relevant pages, with the redirects to them
 	NotFound func(*wire.Record)   // called for each page that the archives do not hold
 	Index    archive.IndexOptions // used only if Scored is set
@@ -31,6 +32,7 @@ type Options struct {
 type Result struct {
 	Archives    int64 // packed archives
 	Records     int64 // records that were read from the archives
+	Repacked    int64 // records that were written, with Options.WARC
 	Pages       int64 // listed pages
 	Duplicates  int64 // records of pages that were listed already
 	NotRelevant int64 // scored records that are not relevant, with Options.Relevant
@@ -47,9 +49,14 @@ type writer struct {
 	listed    int64              // number of calls of packer.Page
 }
 
-// Write writes a WACZ file to w. If it returns an error, the counts are not complete.
+// Write writes a WACZ file to w, or a WARC file with Options.WARC. If it returns an error, the counts are not complete.
 func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
-	c := &writer{Options: o, packer: archive.NewPacker(w, o.PackOptions)}
+	c := &writer{Options: o}
+	if o.WARC {
+		c.packer = archive.NewWARCPacker(w, o.PackOptions)
+	} else {
+		c.packer = archive.NewPacker(w, o.PackOptions)
+	}
 	defer c.packer.Abort()
 	if o.Scored != nil {
 		replay, err := archive.OpenReplay(o.Archives, archive.ReplayOptions{Index: o.Index})
@@ -73,11 +80,12 @@ func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
 	if err == nil && c.Records == 0 {
 		err = archive.ErrNoRecords
 	}
-	if err == nil {
+	if err == nil && !o.WARC {
 		err = c.readHTML(ctx)
 	}
 	err = cmp.Or(err, c.packer.Close())
 	c.Pages, c.Bytes = c.packer.Pages(), c.packer.Size()
+	c.Repacked = c.packer.Repacked()
 	c.Duplicates = c.listed - c.Pages
 	return c.Result, err
 }

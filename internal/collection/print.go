@@ -75,8 +75,9 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 	return missing
 }
 
-// Offset prints the record at an offset. There must be only one file.
-func (c *Printer) Offset(offset int64, files []string) error {
+// Offset prints the record at an offset, or after skip decompressed bytes of the member at the
+// offset. There must be only one file.
+func (c *Printer) Offset(offset, skip int64, files []string) error {
 	volumes, faults := 0, int64(0)
 	for v, err := range archive.Volumes(files, nil) {
 		switch {
@@ -95,7 +96,7 @@ func (c *Printer) Offset(offset int64, files []string) error {
 		if err != nil {
 			continue // the error was reported above
 		}
-		rec, err := v.At(offset, 0)
+		rec, err := v.At(offset, skip)
 		if err != nil {
 			return err
 		}

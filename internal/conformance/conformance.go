@@ -50,12 +50,13 @@ type Result struct {
 	Err  error // what is wrong, and what to do; nil if the case has passed
 }
 
-// Run runs all cases in turn, and calls report with the result of each.
-func (t *Tester) Run(ctx context.Context, report func(Result)) {
+// Run runs all cases in turn, and calls begin with the name of each and report with its result.
+func (t *Tester) Run(ctx context.Context, begin func(name string), report func(Result)) {
 	for _, c := range cases {
 		if c.only != "" && c.only != t.Stage || c.long && t.Long == 0 || c.steady && t.Stage == Evolve {
 			continue
 		}
+		begin(c.name)
 		report(Result{c.name, t.try(ctx, c.run)})
 	}
 }
@@ -491,7 +492,7 @@ func (t *Tester) marks(p *program) error {
 		for {
 			r, err := p.next()
 			if errors.Is(err, errSlow) {
-				return fmt.Errorf("%d records and a mark (a line without url) were sent; %d records and no mark came back: %w\nhint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do", len(urls), len(list), err)
+				return fmt.Errorf("%d records and a mark (a line without url) were sent; %d records and no mark came back: %w\nhint: write the mark after all records before it, and flush, as jq --unbuffered, python3 -u and mawk -W interactive do", len(urls), len(list), err)
 			}
 			if err != nil {
 				return err

@@ -68,7 +68,7 @@ func TestStages(t *testing.T) {
 			}
 			tester := Tester{Stage: test.stage, Command: []string{"bash", "-c", test.shell}, Time: limit, Long: 100_000}
 			var fails []string
-			tester.Run(t.Context(), func(r Result) {
+			tester.Run(t.Context(), func(string) {}, func(r Result) {
 				if r.Err != nil {
 					fails = append(fails, r.Name)
 				}
@@ -97,13 +97,13 @@ func TestHints(t *testing.T) {
 			"relevant is no\nhint: true or false"},
 		{Any, `grep '^{' || true`, "a mark comes back at once, after the records before it",
 			"2 records and a mark (a line without url) were sent; 0 records and no mark came back: it has not answered within 200ms\n" +
-				"hint: write the mark after all records before it, and flush, as jq --unbuffered and python3 -u do"},
+				"hint: write the mark after all records before it, and flush, as jq --unbuffered, python3 -u and mawk -W interactive do"},
 		{Any, `sed -un '/^{/p'; echo '{"x":1}'`, "a mark comes back at once, after the records before it",
 			"it wrote a record after the last mark: map[x:1]\nhint: write the mark last, when all records before it are written"},
 		{Any, `sleep 5`, "a line that is not a record is skipped, and nothing else",
 			"it has not answered within 200ms\nhint: skip the line, with a message on stderr; jq -R 'fromjson? | …'"},
 		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url", priority: "high"}'`, "the pages come first, then addresses",
-			`it proposed "{\"priority\":\"high\",\"url\":\"not a url\"}", which is no record: priority: '"' at byte 13 where a number is expected`},
+			`it proposed "{\"priority\":\"high\",\"url\":\"not a url\"}", which is no record: priority: a string at byte 13 where a number is expected`},
 		{Evolve, `exec jq -csR '[split("\n")[] | fromjson?] | .[], {url: "not a url"}'`, "the pages come first, then addresses",
 			`it proposed "not a url", which is not an absolute http or https address: no scheme; hint: an address begins with http:// or https://`},
 	} {
@@ -114,7 +114,7 @@ func TestHints(t *testing.T) {
 				tester.Time = 20 * time.Second
 			}
 			got := ""
-			tester.Run(t.Context(), func(r Result) {
+			tester.Run(t.Context(), func(string) {}, func(r Result) {
 				if r.Name == test.failed && r.Err != nil {
 					got = r.Err.Error()
 				}
@@ -133,8 +133,11 @@ func TestAnEndlessLineIsAnError(t *testing.T) {
 		t.Skip("there is no sh")
 	}
 	tester := Tester{Command: []string{"sh", "-c", "exec cat /dev/zero"}, Stage: Any, Time: time.Minute, Long: 1000}
-	n := 0
-	tester.Run(t.Context(), func(r Result) {
+	n, begun := 0, ""
+	tester.Run(t.Context(), func(name string) { begun = name }, func(r Result) {
+		if r.Name != begun {
+			t.Errorf("the result of %q comes after the beginning of %q", r.Name, begun)
+		}
 		if r.Err != nil && strings.Contains(r.Err.Error(), "a line of more than") {
 			n++
 		}

@@ -380,7 +380,11 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 		return archive.Original{}, false
 	}
 	capture, ok := earlier.Original(url, digest)
-	return archive.Original{URL: capture.URL, Date: capture.Time()}, ok && !capture.Time().IsZero()
+	if !ok || capture.Time().IsZero() {
+		return archive.Original{}, false
+	}
+	id, err := earlier.RecordID(capture)
+	return archive.Original{URL: capture.URL, Date: capture.Time(), ID: id}, err == nil
 }
 
 // Run reads records from in to its end, writes each of them to out with its outcome, and

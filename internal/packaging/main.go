@@ -59,7 +59,7 @@ func write(bin, prefix, dir string) error {
 	for _, c := range commands {
 		w.manual(&c)
 		w.completions(&c)
-		spoor.subcommands = append(spoor.subcommands, command{name: "spoor " + c.name, summary: c.summary, options: c.options})
+		spoor.subcommands = append(spoor.subcommands, c)
 	}
 	w.completions(&spoor)
 	w.overview(commands)

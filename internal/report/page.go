@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -106,8 +107,6 @@ func view(p *Page) pageView {
 			v.Title = p.Runs[0].Name
 		case len(p.Runs) > 1:
 			v.Title = plural(len(p.Runs), "crawl", "crawls")
-		case p.Comparison != nil:
-			v.Title = p.Comparison.Name
 		}
 	}
 	for i, r := range p.Runs {
@@ -122,6 +121,7 @@ func view(p *Page) pageView {
 	}
 	if p.Comparison != nil {
 		v.Comparison = viewComparison(*p.Comparison, len(p.Runs) > 0)
+		v.Title = cmp.Or(v.Title, v.Comparison.Heading)
 	}
 	return v
 }

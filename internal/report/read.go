@@ -168,6 +168,11 @@ func (c *collector) settings() {
 			c.run.Strategy = s.Value
 		case name == "replaced" && value == "evolve":
 			c.run.Strategy = ownStrategy
+			for i := range c.run.Settings {
+				if c.run.Settings[i].Name == "strategy" {
+					c.run.Settings[i].Value = ownStrategy
+				}
+			}
 		case name == "fitness" && value != "default":
 			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first one steers
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -12,7 +13,7 @@ import (
 type comparisonView struct {
 	*Comparison
 	Nested  bool   // whether there are runs on the page
-	Heading string // the number of strategies
+	Heading string // the number of strategies and the measure
 	Tracks  []trackView
 }
 
@@ -49,7 +50,7 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 		v.Tracks = append(v.Tracks, tv)
 		most = max(most, len(t.Strategies))
 	}
-	v.Heading = plural(most, "strategy", "strategies") + " compared"
+	v.Heading = plural(most, "strategy", "strategies") + " compared by " + cmp.Or(c.Title, c.Measure)
 	return v
 }
 

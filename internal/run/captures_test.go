@@ -19,7 +19,7 @@ func TestCapturesLeftAreArchives(t *testing.T) {
 		testfile.Write(t, d.Path(filepath.Join("warc", name)), text)
 	}
 	c := &Crawl{Dir: d, Settings: &Settings{Live: []string{"-warc-done=true"}}}
-	if n := c.capturesLeft(); n != 1 { // the second: the third one is not finished
-		t.Errorf("%d captures are left, want 1", n)
+	if n, newest := c.capturesLeft(); n != 1 || filepath.Base(newest) != "crawl-3.warc.gz" { // the second: the third one is not finished
+		t.Errorf("%d captures are left, and %s is the newest, want 1 and crawl-3.warc.gz", n, newest)
 	}
 }

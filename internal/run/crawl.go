@@ -243,13 +243,15 @@ func (c *Crawl) start() error {
 	}
 	if reason := strings.TrimSpace(string(reason)); reason != "" {
 		if s.Partition != "" { // the commits of all partitions decide whether the crawl has ended
+		} else if reason == EndEmpty && s.Recrawl && t.Fetched < s.Pages { // it may have been resumed with -recrawl: pages will be due
+			t.Empty = 0
 		} else if reason == EndInterrupted { // if that was after the last page, the crawl now ends for another reason
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
-			c.View.Say("finished already: %s; %s", reason, c.text())
-			c.View.Say("%s", t.byOperator())
-			c.View.Say("%s", c.notFetched())
+			c.View.Note("finished already: %s; %s", reason, c.text())
+			c.View.Note("%s", t.byOperator())
+			c.View.Note("%s", c.notFetched())
 			if reason != EndEmpty {
-				c.View.Say("%s", c.limitHint())
+				c.View.Note("%s", c.limitHint())
 			}
 			c.writeFinalReport()
 			return ErrEnded
@@ -266,7 +268,7 @@ func (c *Crawl) start() error {
 		if err := d.removeParts(); err != nil { // those that another process wrote before it closed the store
 			return err
 		}
-		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
+		c.View.Note("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
 	}
 	return nil
 }
@@ -681,8 +683,9 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	if err := c.Dir.appendTo(LogFile, line); err != nil {
 		return err
 	}
-	first := c.Totals.Fetched <= c.Totals.Failed
+	first, firstUnjudged := c.Totals.Fetched <= c.Totals.Failed, c.Totals.Unjudged == 0
 	c.Totals.add(sum)
+	c.warnNotHandedOver()
 	if err := c.Totals.save(c.Dir); err != nil { // if the process ends before this, LoadTotals rewrites the log from the summaries
 		return err
 	}
@@ -691,7 +694,10 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	if first && c.Totals.Fetched > c.Totals.Failed && !c.Settings.Steady {
 		c.warnGuessedThreshold()
 	}
-	if n := sum.Errors["malformed"]; n > 0 {
+	if firstUnjudged {
+		c.View.Say("%s", c.unjudged(sum.Unjudged))
+	}
+	if n := sum.Errors[wire.ErrorMalformed]; n > 0 {
 		c.View.Say("a stage made the records of %d pages of generation %d malformed, so these pages are lost; %s names the fields", n, sum.Generation, c.Dir.Path(StagesLog))
 	}
 	c.publish()
@@ -846,18 +852,32 @@ func (c *Crawl) end(reason string) error {
 		return err
 	}
 	c.View.Final(c, "done: "+reason)
-	c.View.Say("done: %s; %s", reason, c.text())
-	c.View.Say("%s", c.Totals.byOperator())
-	c.View.Say("%s", c.notFetched())
-	c.View.Say("%s", c.unreadPDF())
+	c.View.Note("done: %s; %s", reason, c.text())
+	c.View.Note("%s", c.Totals.byOperator())
+	c.View.Note("%s", c.notFetched())
+	c.View.Note("%s", c.unreadPDF())
+	c.View.Say("%s", c.unjudged(c.Totals.Unjudged))
+	if c.Settings.Partition == "" { // a partition sees only part of the addresses
+		unused, err := c.unusedExcludes()
+		if err != nil {
+			return err
+		}
+		if len(unused) > 0 {
+			c.View.Say("no address was excluded by these rules: %s", showRules(unused))
+		}
+	}
 	if reason == EndGenerations && c.Settings.Partition == "" {
-		c.View.Say("%s", c.limitHint())
+		c.View.Note("%s", c.limitHint())
 	}
 	if c.Settings.Steady { // its stages log their counts only when they end
 		c.warnGuessedThreshold()
 	}
-	if n := c.capturesLeft(); n > 0 {
-		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", n, c.Dir.Path(StagesLog))
+	left, newest := c.capturesLeft()
+	if left > 0 {
+		c.View.Say("%d finished captures were not handed over: %s tells why, and the same command tries again when the crawl is resumed", left, c.Dir.Path(StagesLog))
+	}
+	if newest != "" {
+		c.View.Note("the newest capture %s stays, because a resumed crawl appends to it", newest)
 	}
 	c.writeFinalReport()
 	return ErrEnded

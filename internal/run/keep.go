@@ -57,7 +57,6 @@ const drawEvery = 200 * time.Millisecond
 // count counts records to the end of in, and shows the progress.
 func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	r := wire.NewReader(in, frontier.Sections)
-	judged := c.now.step != stepVisit || c.steps.find("score").Own
 	sum := NewSummary(c.now.generation)
 	var rec wire.Record
 	var drawn time.Time
@@ -77,16 +76,12 @@ func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 			if kept.Records > 0 && c.now.step == stepVisit {
 				c.View.Progress(c, "choosing what is next", sum)
 			}
-			if !judged && sum.Cost > sum.Failed {
-				c.View.Say("no page of generation %d has the field relevant\nhint: append to the stage score: | score -topic \"$SPOOR_TOPIC\" -keep", sum.Generation)
-			}
 			return kept, nil
 		}
 		if err != nil {
 			return kept, err
 		}
 		kept.Records++
-		judged = judged || rec.Relevant.Kind == wire.Present
 		if rec.Generation > sum.Generation {
 			rec.Generation = sum.Generation
 		}

@@ -107,6 +107,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
 		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
 	}
+	if before != nil && before.Recrawl != s.Recrawl {
+		changes = append(changes, fmt.Sprintf("-recrawl is now %t", s.Recrawl))
+	}
 	if before != nil && !slices.Equal(before.Scope, s.Scope) {
 		changes = append(changes, fmt.Sprintf("scope is now: %s\n(before: %s; what was out of scope stays excluded, see %sfrontier forget -h)", showRules(s.Scope), showRules(before.Scope), o.Prefix))
 	}

@@ -42,7 +42,7 @@ func (c *Crawl) writeFinalReport() {
 		c.View.Say("the report could not be written: see %s", c.Dir.Path(StagesLog))
 		return
 	}
-	c.View.Say("report: %s", Dir(c.Dir.Path("report.html")))
+	c.View.Note("report: %s", Dir(c.Dir.Path("report.html")))
 }
 
 func (c *Crawl) reportCommand(flags ...string) *exec.Cmd {

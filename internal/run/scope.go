@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"spoor/internal/frontier"
 	"spoor/internal/scope"
 	"spoor/internal/weburl"
+	"spoor/internal/wire"
 )
 
 // ScopeFile is the file of a run that holds the rules of its scope, with the hosts and sites of the
@@ -110,6 +112,43 @@ func (o *Opener) checkSeeds(d Dir, s *Settings) error {
 		return faultf(statusFailed, "all seeds are out of scope\nhint: %sfrontier skipped -store %s names the rule of each", o.Prefix, d.Path("frontier"))
 	}
 	return nil
+}
+
+// unusedExcludes returns the exclude rules that have excluded no address, for the end of a crawl. Such
+// a rule may be mistyped.
+func (c *Crawl) unusedExcludes() ([]string, error) {
+	rules, err := scope.Parse(c.Settings.Scope)
+	if err != nil {
+		return nil, err
+	}
+	u := &unused{slices.DeleteFunc(rules.Lines(), func(rule string) bool { return !strings.HasPrefix(rule, "exclude ") })}
+	if len(u.rules) == 0 {
+		return nil, nil
+	}
+	if err := c.openStore(); err != nil {
+		return nil, err
+	}
+	if err := c.store.Export(u, time.Now(), frontier.Skipped); err != nil && !errors.Is(err, errAllUsed) {
+		return nil, err
+	}
+	return u.rules, nil
+}
+
+// unused removes from rules those that the records written to it name as the reason of an exclusion.
+type unused struct{ rules []string }
+
+var errAllUsed = errors.New("all rules are used")
+
+func (u *unused) Write(line []byte) (int, error) {
+	var rec wire.Record
+	if err := rec.Unmarshal(line, wire.Address|wire.Fetch); err != nil {
+		return 0, err
+	}
+	u.rules = slices.DeleteFunc(u.rules, func(rule string) bool { return strings.HasSuffix(rec.ErrorDetail, rule) })
+	if len(u.rules) == 0 {
+		return 0, errAllUsed
+	}
+	return len(line), nil
 }
 
 // showRules returns rules for a message.

@@ -96,7 +96,7 @@ var settings = []setting{
 	number("max-per-host", true, func(s *Settings) *int { return &s.MaxPerHost }),
 	number("max-per-niche", true, func(s *Settings) *int { return &s.MaxPerNiche }),
 	duration("horizon", true, func(s *Settings) *time.Duration { return &s.Horizon }),
-	boolean("recrawl", true, func(s *Settings) *bool { return &s.Recrawl }),
+	boolean("recrawl", false, func(s *Settings) *bool { return &s.Recrawl }),
 	number("keep", false, func(s *Settings) *int { return &s.Keep }),
 	number("per-day", false, func(s *Settings) *int { return &s.PerDay }),
 	word("seeds", true, func(s *Settings) *string { return &s.Seeds }),

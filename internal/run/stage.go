@@ -31,6 +31,9 @@ func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, s
 	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, kill: kill}
 	m.text = name == "learn" || name == "grow" && !m.endless
 	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
+	if last := c.Totals.Last; 2*last.Errors[wire.ErrorMalformed] > last.Outcomes {
+		m.before = last.Errors[wire.ErrorMalformed]
+	}
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
 		return err
@@ -140,6 +143,7 @@ type meter struct {
 	written   int    // outcomes
 	malformed int    // outcomes with a malformed field
 	fault     string // the first of these fields
+	before    int    // malformed outcomes in the windows before, if most outcomes of each were malformed
 }
 
 // silence is how long a stage of a steady crawl may hold records back without reading or writing.
@@ -329,19 +333,24 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// minMalformed is the number of outcomes from which on it is an error that all are malformed.
+// minMalformed is the number of malformed outcomes, in one window or in consecutive ones, from which on
+// it is an error that most outcomes of a window are malformed.
 const minMalformed = 4
 
-// checkFields returns an error if all outcomes of a window have malformed fields, which is a fault of
-// the command: without an error all pages of the crawl would be lost. A malformed outcome among
-// others, or one of a few, is a failed page (decision 52).
+// checkFields returns an error if more than half of the outcomes of a window have malformed fields,
+// which is a fault of the command: without an error the pages of the crawl would be lost. Otherwise a
+// malformed outcome is a failed page (decision 52).
 func (m *meter) checkFields() error {
 	written, malformed := m.written, m.malformed
 	m.written, m.malformed = 0, 0
-	if malformed < max(written, minMalformed) {
+	if 2*malformed <= written {
+		m.before = 0
 		return nil
 	}
-	return faultf(statusFailed, "made all %d records malformed: %s (hint: conform -- COMMAND tests a stage)", malformed, m.fault)
+	if m.before += malformed; m.before < minMalformed {
+		return nil
+	}
+	return faultf(statusFailed, "made %d of %d records malformed: %s (hint: conform -- COMMAND tests a stage)", malformed, written, m.fault)
 }
 
 // checkRecord counts an outcome that the stage has written.

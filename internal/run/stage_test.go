@@ -68,10 +68,12 @@ func TestMeter(t *testing.T) {
 		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
 		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
 		{name: "writes a line that is no record", command: "echo hello; cat", in: records(5), status: 1, text: `wrote a line that is not a record: "hello" (messages belong on stderr)`},
-		{name: "writes a field of another type", command: `sed 's/^{/{"score":"0.5",/'`, in: records(5), status: 1, text: `made all 5 records malformed: score: '"' at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
+		{name: "writes a field of another type", command: `sed 's/^{/{"score":"0.5",/'`, in: records(5), status: 1, text: `made 5 of 5 records malformed: score: a string at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
 		{name: "writes one such field", command: `sed '2s/^{/{"score":"0.5",/'`, in: records(5)},
+		{name: "writes them for most pages", command: `sed '2,5s/^{/{"score":"0.5",/'`, in: records(6), status: 1, text: `made 4 of 6 records malformed: score: a string at byte 10 where a number is expected (hint: conform -- COMMAND tests a stage)`},
+		{name: "writes them for half of the pages", command: `sed '2,5s/^{/{"score":"0.5",/'`, in: records(8)},
 		{name: "writes them for three pages only", command: `sed 's/^{/{"score":"0.5",/'`, in: records(3)},
-		{name: "evolve: malformed", command: `sed 's/^{/{"links":5,/'; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "made all 5 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
+		{name: "evolve: malformed", command: `sed 's/^{/{"links":5,/'; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "made 5 of 5 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
 		{name: "writes a topic", command: "cat; echo hello", in: records(5), m: &meter{text: true}},
 		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7, text: "ended with status 7"},
 		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7, text: "ended with status 7"},
@@ -159,7 +161,8 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 		{"passes everything", "cat", ""},
 		{"loses a page of the first window", "sed 2d", "read 3 records and wrote 2"},
 		{"loses a page of the second window", "sed 6d", "read 7 records and wrote 6"},
-		{"spoils the second window", `sed -u '6,9s/^{/{"links":5,/'`, "made all 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
+		{"spoils the second window", `sed -u '6,9s/^{/{"links":5,/'`, "made 4 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
+		{"spoils three pages of both windows", `sed -u -e '2,4s/^{/{"links":5,/' -e '7,9s/^{/{"links":5,/'`, "made 3 of 4 records malformed: links: '5' at byte 10 where [ is expected (hint: conform -- COMMAND tests a stage)"},
 		{"makes up one window's loss in the next", "sed -e 2d -e 6p", "read 3 records and wrote 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -176,18 +179,20 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 // In a steady crawl nothing follows until the window has come back, so a stage that keeps
 // lines back would stop the crawl for ever, whether it has read them or not.
 func TestEndlessMeterNamesSilence(t *testing.T) {
+	const patience = 2 * time.Second // a busy machine must not look like a silent stage
 	for _, test := range []struct{ name, command, in, text string }{
-		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 150ms"},
-		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 150ms"},
-		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 150ms"},
+		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 2s"},
+		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 2s"},
+		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 2s"},
 		{"reads nothing, with more to read", "sleep 60; true", strings.Repeat(records(100), 50), "has not written "}, // more than a pipe and the buffers hold
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			in, w := io.Pipe()
 			defer w.Close()
 			go io.WriteString(w, test.in)
 			ended := make(chan error, 1)
-			m := &meter{endless: true, silence: 150 * time.Millisecond}
+			m := &meter{endless: true, silence: patience}
 			go func() { ended <- m.run(t.Context(), test.command, in, io.Discard) }()
 			select {
 			case err := <-ended:
@@ -200,12 +205,12 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 		})
 	}
 	t.Run("does not end", func(t *testing.T) {
-		_, err := measure(t, &meter{endless: true, silence: 150 * time.Millisecond}, "cat; sleep 60; true", records(1))
-		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 150ms after the end of its input" {
+		t.Parallel()
+		_, err := measure(t, &meter{endless: true, silence: patience}, "cat; sleep 60; true", records(1))
+		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 2s after the end of its input" {
 			t.Error(err)
 		}
 	})
-	const patience = time.Second // a busy machine must not look like a silent stage
 	t.Run("waits for the next stage", func(t *testing.T) {
 		t.Parallel()
 		r, out := io.Pipe()

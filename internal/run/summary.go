@@ -25,6 +25,7 @@ type Summary struct {
 	PDF          int              `json:"pdf,omitempty"`           // outcomes of type application/pdf
 	NoFollow     int              `json:"nofollow,omitempty"`      // outcomes that forbid to follow their links
 	Relevant     int              `json:"relevant"`                // outcomes that score marks as relevant
+	Unjudged     int              `json:"unjudged,omitempty"`      // pages without the field relevant, which score sets
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
 	Addresses    int              `json:"addresses"`               // records that propose an address
@@ -78,6 +79,8 @@ func (s *Summary) Count(rec *wire.Record) {
 		by.Cost++
 		if rec.Error != "" || rec.StatusCode/100 != 2 {
 			s.Failed++
+		} else if rec.Relevant.Kind != wire.Present {
+			s.Unjudged++
 		}
 	}
 	if rec.NeedsBrowser == wire.True {
@@ -142,6 +145,7 @@ type Totals struct {
 	Fetched      int              `json:"fetched"`    // cost of all generations
 	Failed       int              `json:"failed"`
 	Relevant     int              `json:"relevant"`
+	Unjudged     int              `json:"unjudged,omitempty"`
 	NeedsBrowser int              `json:"needs_browser,omitempty"`
 	PDF          int              `json:"pdf,omitempty"`
 	NoFollow     int              `json:"nofollow,omitempty"`
@@ -152,6 +156,8 @@ type Totals struct {
 	Empty        int              `json:"empty"`           // number of generations without outcomes at the end
 	Today        int              `json:"today,omitempty"` // cost of the generations on the day of the last generation
 	Last         *Summary         `json:"last"`
+
+	HandOverFailed bool `json:"hand_over_failed,omitempty"` // the user was told that the command of -warc-done has failed
 }
 
 // maxHarvests is how many harvests are kept: the width of the curve on a terminal.
@@ -173,6 +179,7 @@ func (t *Totals) add(s *Summary) {
 	}
 	t.Failed += s.Failed
 	t.Relevant += s.Relevant
+	t.Unjudged += s.Unjudged
 	t.NeedsBrowser += s.NeedsBrowser
 	t.PDF += s.PDF
 	t.NoFollow += s.NoFollow

@@ -20,6 +20,7 @@ type View struct {
 	Out    io.Writer // for messages
 	Screen io.Writer // the same terminal, which can be drawn on; nil if there is none
 	ASCII  bool      // draw with ASCII characters only
+	Quiet  bool      // show only warnings and errors; Screen is nil
 
 	name    string // name of the run
 	waiting time.Time
@@ -38,6 +39,13 @@ func (v *View) Say(format string, args ...any) {
 	v.Clear()
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(v.Out, "crawl: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// Note writes a message that is no warning, unless the view is quiet.
+func (v *View) Note(format string, args ...any) {
+	if !v.Quiet {
+		v.Say(format, args...)
 	}
 }
 
@@ -69,6 +77,8 @@ func (v *View) Generation(c *Crawl) {
 	t := c.Totals
 	if v.Screen != nil {
 		v.draw(t, t.Generation, "all done", c)
+	}
+	if v.Screen != nil || v.Quiet {
 		return
 	}
 	fmt.Fprintf(v.Out, "crawl: generation %4d  fetched %6d  failed %4d  relevant %6d  self-harvest %s (now %s)  hosts %4d  waiting %7d  %6s pages/s\n",
@@ -86,7 +96,7 @@ func (v *View) Waiting(until time.Time, t *Totals) {
 	case v.Screen != nil:
 		fmt.Fprintf(v.Screen, "\x1b[?7l%s\x1b[K\x1b[?7h\r", text)
 	case !until.Equal(v.waiting):
-		v.Say("%s", text)
+		v.Note("%s", text)
 	}
 	v.waiting = until
 }
@@ -123,7 +133,7 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 		errors = "errors: " + errors
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, terminal.Line(c.Settings.Strategy), terminal.Line(v.name))
+	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, terminal.Line(c.strategy()), terminal.Line(v.name))
 	row := func(name string, value any, words string) {
 		fmt.Fprintf(&b, "  \x1b[2m%-8s\x1b[m %8v  %s\x1b[K\n", name, value, words)
 	}
@@ -177,14 +187,33 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
+// strategy returns the name of the strategy.
+func (c *Crawl) strategy() string {
+	if slices.Contains(c.Settings.Replaced, "evolve") {
+		return "own stage"
+	}
+	return c.Settings.Strategy
+}
+
 // text returns two lines about the whole crawl.
 func (c *Crawl) text() string {
-	t, score := c.Totals, "the score that the strategy followed"
-	if c.unscored {
-		score = "a score that the strategy did not follow"
+	t, score, unfollowed := c.Totals, "their score", ""
+	if stage := c.Stages.find("score"); stage != nil && !stage.Own {
+		score = "the score of your stage"
 	}
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant (self-harvest %s), judged by %s",
-		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, ratio(t.Relevant, t.Fetched), score)
+	if c.unscored {
+		unfollowed = fmt.Sprintf(", which the strategy %s does not follow", c.Settings.Strategy)
+	}
+	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
+		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
+}
+
+// unjudged returns a warning about n pages that the user's stage score did not judge; "" if n is 0.
+func (c *Crawl) unjudged(n int) string {
+	if score := c.Stages.find("score"); n == 0 || score == nil || score.Own {
+		return ""
+	}
+	return fmt.Sprintf("%d of the %d pages fetched do not have the field relevant, and count as not relevant\nhint: append to the stage score: | %s -topic \"$SPOOR_TOPIC\" -keep", n, c.Totals.Fetched, c.Prefix.Quote("score"))
 }
 
 // unreadPDF returns a line about the PDF files that could not be read without -convert, if there are any.

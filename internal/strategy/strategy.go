@@ -118,7 +118,7 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	for _, p := range params {
 		key, value, ok := strings.Cut(p, "=")
 		if !ok {
-			return nil, fmt.Errorf("parameter %q is not name=value\nhint: evolve -strategies lists the parameters of %s", p, name)
+			return nil, fmt.Errorf("parameter %q is not name=value\nhint: evolve -strategies %s lists its parameters", p, name)
 		}
 		if err := setParam(s, key, value); err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", name, err)

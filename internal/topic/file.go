@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -84,10 +85,6 @@ func layOut(b *bytes.Buffer, value json.RawMessage, indent string) error {
 	return nil
 }
 
-// ErrOtherFile is wrapped by the errors of [Read] and [Load] for a file of another kind. Passing such
-// a file to a command is a usage error, so a supervisor does not have to try again.
-var ErrOtherFile = errors.New("not a topic file")
-
 // Read reads a topic file and checks that it is consistent. Keywords and table entries
 // written by hand may lack their terms, and sections may be in any order.
 func Read(r io.Reader) (*Topic, error) {
@@ -111,7 +108,7 @@ func Read(r io.Reader) (*Topic, error) {
 		err = fmt.Errorf("its format is %q, not %q", head.Format, Format)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w\nhint: topic -query \"words\" makes one", ErrOtherFile, err)
+		return nil, fmt.Errorf("not a topic file: %w\nhint: topic -query \"words\" makes one", err)
 	}
 	switch {
 	case head.Version > Version:
@@ -200,7 +197,11 @@ func quote(terms []string) string {
 func Load(name string) (*Topic, error) {
 	f, err := atomicfile.OpenInput(name, maxFile)
 	if err != nil {
-		return nil, fmt.Errorf("topic file: %w\nhint: topic -query \"words\" > %s makes one", err, name)
+		hint := fmt.Sprintf("topic -query \"words\" > %s makes one", name)
+		if info, e := os.Stat(name); e == nil && info.IsDir() {
+			hint = "name the topic file in the directory: " + filepath.Join(name, "topic.json")
+		}
+		return nil, fmt.Errorf("topic file: %w\nhint: %s", err, hint)
 	}
 	defer f.Close()
 	t, err := Read(f)

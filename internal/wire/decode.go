@@ -58,6 +58,9 @@ func (d *decoder) unexpected(want string) error {
 		return errEnd
 	}
 	r, n := utf8.DecodeRune(d.line[d.pos:])
+	if r == '"' {
+		return fmt.Errorf("a string at byte %d where %s is expected", d.pos+1, want)
+	}
 	if r == utf8.RuneError && n <= 1 {
 		return fmt.Errorf("byte %#02x at %d where %s is expected", d.line[d.pos], d.pos+1, want)
 	}

@@ -91,6 +91,12 @@ func (r *Record) Brief() {
 
 const maxKept = 100 // length of the longest member that Brief keeps
 
+// Has reports whether the line that the record was read from has a field of the sections, decoded or
+// not.
+func (r *Record) Has(s Section) bool {
+	return slices.ContainsFunc(r.raw.members, func(m member) bool { return m.section&s != 0 })
+}
+
 // Memory returns the approximate number of bytes that the record keeps for reuse.
 func (r *Record) Memory() int {
 	link := int(unsafe.Sizeof(Link{})) + 3*int(unsafe.Sizeof(Scored{}))

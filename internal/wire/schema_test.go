@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -262,6 +263,20 @@ func TestRecordsMatchSchema(t *testing.T) {
 		}
 		if wrong := s.check(s, "record", v); !slices.Equal(wrong, []string{tt.want}) {
 			t.Errorf("%s: got %q, want %q", tt.line, wrong, tt.want)
+		}
+	}
+}
+
+func TestGuideNamesEveryField(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join("..", "..", "doc", "guide", "records.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range []*object{recordObject, linkObject} {
+		for _, f := range object.fields {
+			if !strings.Contains(string(guide), "`"+f.name+"`") && !strings.Contains(string(guide), strconv.Quote(f.name)) {
+				t.Errorf("doc/guide/records.md does not name %s", f.name)
+			}
 		}
 	}
 }

@@ -149,11 +149,11 @@ func TestAnOutcomeWithMalformedFieldsIsAFailure(t *testing.T) {
 	)
 	for _, tt := range []struct{ fields, reason, written string }{
 		{`"links":5`, `links: '5' at byte 95 where [ is expected`, fetched},
-		{`"links":"x"`, `links: '"' at byte 95 where [ is expected`, fetched},
+		{`"links":"x"`, `links: a string at byte 95 where [ is expected`, fetched},
 		{`"links":[[]]`, `links: '[' at byte 96 where { is expected`, fetched},
 		{`"links":[{"url":"http://a/"},{"url":5}]`, `links: url: '5' at byte 123 where a string is expected`, fetched},
 		{`"title":"t","text":7,"score":0.5,"body":"b"`, `text: '7' at byte 106 where a string is expected`, fetched},
-		{`"score":"high"`, `score: '"' at byte 95 where a number is expected`, fetched},
+		{`"score":"high"`, `score: a string at byte 95 where a number is expected`, fetched},
 		{`"out_degree":-1`, `out_degree: -1 is out of range: it must be from 0 to 2147483647`, fetched},
 		{`"headers":[]`, `headers: '[' at byte 97 where { is expected`, answered},
 		{`"fetch_ms":-1`, `fetch_ms: -1 is out of range: it must be from 0 to 9007199254740991`, answered},

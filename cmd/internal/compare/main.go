@@ -82,7 +82,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "compare: "+format+"\n", args...) }
 	if names := plan.Unsteered(unscored); names != nil {
-		say("the score does not steer these strategies: -score and -fitness change what is reported of them, not what they fetch: %s\ncompare: hint: evolve -strategies says which strategies the score does not steer; bestfirst follows it", strings.Join(names, ", "))
+		say("the score does not steer these strategies: -score and -fitness change what is reported of them, not what they fetch: %s\ncompare: hint: evolve -strategies NAME says whether the score steers it; bestfirst follows it", strings.Join(names, ", "))
 	}
 	c := &comparison.Comparison{Plan: plan, Dir: *into, Parallel: *parallel, Crawl: crawl, Prefix: prefix, Say: say}
 	return misuse(c.Run(ctx, filter.Text(stdout)))

@@ -6,9 +6,12 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/conformance"
@@ -32,6 +35,7 @@ func conform(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return fmt.Errorf("no kind of stage: any, parse, score or evolve")
 	})
 	fs.DurationVar(&t.Time, "time", t.Time, "maximum `time` of each case")
+	verbose := fs.Bool("v", false, "print the name of each case on stderr when it begins; this is the default on a terminal")
 	fs.Var(&long, "long", "length in `bytes` of a field, for the test of long lines")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -50,7 +54,12 @@ func conform(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	defer stop()
 	out := filter.Text(stdout)
 	cases, failed := 0, 0
-	t.Run(ctx, func(r conformance.Result) {
+	*verbose = *verbose || term.IsTerminal(int(os.Stderr.Fd()))
+	t.Run(ctx, func(name string) {
+		if *verbose {
+			fmt.Fprintf(stderr, "conform: %s\n", name)
+		}
+	}, func(r conformance.Result) {
 		cases++
 		if r.Err == nil {
 			fmt.Fprintf(out, "ok    %s\n", r.Name)

@@ -46,7 +46,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
 	window := fs.Int("window", 0, "read windows of `N` addresses instead of one generation; each is ended by a window mark of frontier serve")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G in `DIR`/G; they are scored.ndjson.zst and next.ndjson.zst")
-	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters")
+	list := fs.Bool("strategies", false, "list the strategies, a line each; with names of strategies after it: their sources, needs and parameters")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`; they are those of fetch -scope", func(name string) (err error) {
 		opt.outside.scope, err = readScope(name)
@@ -58,7 +58,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case *list:
-		return describe(stdout, *asJSON)
+		return describe(stdout, *asJSON, fs.Args())
 	case opt.strategy == "":
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
@@ -92,16 +92,15 @@ type options struct {
 	dir                    string // of the windows kept
 	partition              partition.Partition
 	stream                 filter.Stream
+
+	pages, scored int // pages passed to the strategy, and those with a score
 }
 
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	var target *topic.Topic
 	if o.topic != "" {
-		var made bool
-		if target, made, err = topic.LoadOrMake(o.topic); errors.Is(err, topic.ErrOtherFile) || made && err != nil {
+		if target, _, err = topic.LoadOrMake(o.topic); err != nil {
 			return filter.Usagef("%w", err)
-		} else if err != nil {
-			return err
 		}
 	}
 	s, err := strategy.New(o.strategy, target, o.params)
@@ -161,8 +160,17 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	if unfollowed > 0 {
 		notes = append(notes, slog.Int64("nofollow", unfollowed))
 	}
+	o.warnUnscored(stderr)
 	tally.Close(notes...)
 	return nil
+}
+
+// warnUnscored logs a warning if no page has the score that the strategy follows.
+func (o *options) warnUnscored(stderr io.Writer) {
+	unscored := slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == o.strategy && k.Unscored })
+	if o.pages > 0 && o.scored == 0 && !unscored {
+		filter.Logger(stderr, "evolve", o.stream.Log).Warn("no page has a score, which the strategy follows", "strategy", o.strategy, "pages", o.pages, "hint", "score comes before evolve")
+	}
 }
 
 // breed writes the proposals of s, about n, at the end of a generation, and counts them by operator.
@@ -247,6 +255,12 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	}
 	o.outside.remove(rec)
 	if rec.URL != "" && !unchanged(rec) && !isOverlong(rec) {
+		if rec.StatusCode/100 == 2 && rec.Error == "" {
+			o.pages++
+		}
+		if rec.Score.Kind == wire.Present {
+			o.scored++
+		}
 		s.Visit(rec)
 	}
 	return unfollowed
@@ -265,8 +279,8 @@ func unchanged(rec *wire.Record) bool {
 	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)
 }
 
-// describe lists the strategies.
-func describe(stdout io.Writer, asJSON bool) error {
+// describe lists the strategies, or describes those that are named.
+func describe(stdout io.Writer, asJSON bool, names []string) error {
 	type param struct {
 		Name    string   `json:"name"`
 		Default string   `json:"default"`
@@ -277,7 +291,16 @@ func describe(stdout io.Writer, asJSON bool) error {
 	text := filter.Text(out)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
+	described := 0
 	for _, kind := range strategy.Kinds() {
+		if len(names) > 0 && !slices.Contains(names, kind.Name) {
+			continue
+		}
+		described++
+		if len(names) == 0 && !asJSON {
+			fmt.Fprintf(text, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
+			continue
+		}
 		params, width := []param{}, 0
 		for _, p := range kind.New().Params() {
 			params = append(params, param{p.Name, p.String(), p.Doc, p.Words})
@@ -320,6 +343,9 @@ func describe(stdout io.Writer, asJSON bool) error {
 			}
 			fmt.Fprintln(text)
 		}
+	}
+	if described < len(names) {
+		return filter.Usagef("not all of these are strategies: %s\nhint: evolve -strategies lists them", strings.Join(names, " "))
 	}
 	return out.Flush()
 }

@@ -79,6 +79,7 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 	if l.seen > 0 {
 		notes = append(notes, slog.Int("undecided", l.seen))
 	}
+	l.warnUnscored(stderr)
 	l.tally.Close(notes...)
 	return l.tally.ErrIfNoneValid()
 }

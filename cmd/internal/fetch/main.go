@@ -204,7 +204,7 @@ func (c *command) replay() error {
 	})
 }
 
-// writeAll writes a record for every response in the archives, of which stdin may be one.
+// writeAll writes a record for every response in the archives. One of the archives may be stdin.
 func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 	out, closeOut, err := filter.Tee(c.stream.Stdout, c.stream.Tee)
 	if err != nil {
@@ -271,7 +271,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives, except revisits")
 	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any; +TYPES adds to the default (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
-	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives. If this flag is given, robots.txt is cached there too, and several runs may share it")
+	filter.CacheFlag(fs, &c.ArchiveCache, "indexes of archives and, if this flag is given, robots.txt, for runs to share")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 )
@@ -13,4 +14,11 @@ func Cache() string {
 		return ""
 	}
 	return filepath.Join(dir, "spoor")
+}
+
+// CacheFlag defines the flag -cache for the directory that holds these files.
+func CacheFlag(fs *flag.FlagSet, dir *string, files string) {
+	fs.StringVar(dir, "cache", Cache(), "`directory` for "+files+"; the default is spoor in $XDG_CACHE_HOME or ~/.cache. "+
+		"They have a few hundred bytes for each archived response, and there is no other limit. They may be deleted at any time, and are made again when needed; "+
+		"those that were not used for 90 days are deleted")
 }

@@ -266,8 +266,8 @@ func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err 
 }
 
 // Addresses returns a reader that converts lines with a plain URL to address records, so that
-// lists of URLs are accepted wherever records are. Lines that begin with # become empty lines.
-// Records and line numbers do not change.
+// lists of URLs are accepted wherever records are. A fragment is removed, because the url of a record
+// has none. Lines that begin with # become empty lines. Records and line numbers do not change.
 func Addresses(r io.Reader) io.Reader {
 	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string { return "" }}
 }
@@ -322,6 +322,8 @@ func (a *addresses) convert(line []byte, whole bool) []byte {
 	case text[0] == '#':
 		return []byte{'\n'}
 	}
+	text, _, _ = bytes.Cut(text, []byte("#"))
+	text = bytes.TrimSpace(text)
 	var out bytes.Buffer
 	out.WriteString(`{"v":1,"url":`)
 	enc := json.NewEncoder(&out) // ends with a newline

@@ -88,7 +88,7 @@ func (c Command) Main() {
 	if asked, ok := errors.AsType[help](err); ok {
 		_, err = io.WriteString(Text(os.Stdout), string(asked))
 	}
-	status := Status(called(c.Name), stderr, withPrefix(err, os.Getenv("PROGRAM_PREFIX"), c.Name))
+	status := Status(called(c.Name), stderr, withPrefix(err, prefixOf(c.Name)))
 	runtime.KeepAlive(headroom)
 	noteEnd(status)
 	os.Exit(status)
@@ -110,18 +110,24 @@ func called(name string) string {
 
 // Installed returns the prefix of the names of the commands: PROGRAM_PREFIX if it is set, or what
 // precedes the name of this command where it is called. It sets PROGRAM_PREFIX, and puts the
-// directory of this program first on the PATH, for the commands that this one runs.
+// directory of this program first on the PATH, for the commands that this one runs, but after
+// libexec/spoor beside that directory, which has those that start faster.
 func Installed(name string) (prefix string, err error) {
 	prefix, set := os.LookupEnv("PROGRAM_PREFIX")
 	if !set {
 		prefix, _ = strings.CutSuffix(called(name), name)
 	}
 	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
 	if err != nil {
 		return "", err
 	}
+	bin := filepath.Dir(self)
+	path := []string{filepath.Join(filepath.Dir(bin), "libexec", "spoor"), bin, os.Getenv("PATH")}
 	return prefix, errors.Join(os.Setenv("PROGRAM_PREFIX", prefix),
-		os.Setenv("PATH", filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH")))
+		os.Setenv("PATH", strings.Join(path, string(os.PathListSeparator))))
 }
 
 // help is the error that contains the text requested by -h or -version. It matches flag.ErrHelp.
@@ -172,17 +178,28 @@ func printError(name string, stderr io.Writer, err error) {
 	}
 }
 
-// commandInText matches a command of spoor and its first argument.
-var commandInText = regexp.MustCompile(`(^|[ ("'|])((?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc) (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
+const commandNames = `(?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc)`
 
-// withPrefix returns err with the installed names of commands in hints: with prefix or, if prefix is
-// empty, with the text before the name of this command.
-func withPrefix(err error, prefix, name string) error {
-	command, _, _ := strings.Cut(name, " ")
+// commandInText matches a command of spoor and its first argument.
+var commandInText = regexp.MustCompile(`(^|[ ("'|])(` + commandNames + ` (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
+
+// prefixOf returns the prefix of the installed names of commands, for hints and help: PROGRAM_PREFIX or,
+// if that is empty, the text before the name of this command where it is called.
+func prefixOf(name string) string {
+	prefix := os.Getenv("PROGRAM_PREFIX")
 	if prefix == "" {
-		prefix, _ = strings.CutSuffix(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), command)
+		command, _, _ := strings.Cut(name, " ")
+		program := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+		if before, found := strings.CutSuffix(program, command); found {
+			prefix = before
+		}
 	}
-	if err == nil || prefix == "" || prefix == strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	return prefix
+}
+
+// withPrefix returns err with prefix before the names of commands in hints.
+func withPrefix(err error, prefix string) error {
+	if err == nil || prefix == "" {
 		return err
 	}
 	return &prefixed{err, prefix}
@@ -199,12 +216,15 @@ func (e *prefixed) Error() string {
 	var b strings.Builder
 	for line := range strings.Lines(e.err.Error()) {
 		if strings.Contains(line, "hint: ") {
-			line = commandInText.ReplaceAllString(line, "${1}"+strings.ReplaceAll(e.prefix, "$", "$$")+"${2}")
+			line = commandInText.ReplaceAllString(line, insertion(e.prefix))
 		}
 		b.WriteString(line)
 	}
 	return b.String()
 }
+
+// insertion returns the replacement that inserts prefix between two submatches.
+func insertion(prefix string) string { return "${1}" + strings.ReplaceAll(prefix, "$", "$$") + "${2}" }
 
 // A statusError is an error with an exit status.
 type statusError struct {
@@ -231,6 +251,7 @@ func Flags(name, text string, stderr io.Writer) *flag.FlagSet {
 	fs.SetOutput(stderr)
 	fs.Bool(versionFlag, false, "print the version and end")
 	help := &helpValue{manual: parseManual(text)}
+	help.manual.addPrefix(prefixOf(name))
 	fs.Var(help, helpFlag, "print this, and with -help=all the whole manual")
 	fs.Usage = func() { help.manual.short(fs.Output(), fs) }
 	return fs
@@ -367,7 +388,10 @@ func version(name string) string {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") { // built from a commit
 		build = info.Main.Version + ", " + build
 	}
-	return fmt.Sprintf("%s spoor %s (%s)\n", name, Version, build)
+	if name != "spoor" {
+		name += " spoor"
+	}
+	return fmt.Sprintf("%s %s (%s)\n", name, Version, build)
 }
 
 // Strings is a flag that may be repeated.

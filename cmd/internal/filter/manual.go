@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,6 +42,26 @@ func parseManual(text string) (m manual) {
 		}
 	}
 	return m
+}
+
+// commandInLine matches a command in a line of a synopsis or example, and commandInProse one in other lines.
+var (
+	commandInLine  = regexp.MustCompile(`(^(?:Usage:)? +|\| )(` + commandNames + `(?: |$))`)
+	commandInProse = regexp.MustCompile(`(^| )(` + commandNames + ` COMMAND )`)
+)
+
+// addPrefix puts prefix before the names of commands that a reader may copy.
+func (m *manual) addPrefix(prefix string) {
+	title, text, _ := strings.Cut(m.head, "\n")
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		pattern := commandInProse
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "Usage: ") {
+			pattern = commandInLine
+		}
+		lines[i] = pattern.ReplaceAllString(line, insertion(prefix))
+	}
+	m.head = title + "\n" + strings.Join(lines, "\n")
 }
 
 // arrange returns the groups of the manual with the flags of the set: all of them, each once.

@@ -68,3 +68,35 @@ Flags, other:
 		t.Errorf("-help=some: %v", err)
 	}
 }
+
+func TestHelpNamesCommandsAsInstalled(t *testing.T) {
+	t.Setenv("PROGRAM_PREFIX", "my-")
+	err := Parse(Flags("parse", `
+parse - parse pages
+
+Usage: parse [flags]
+       parse COMMAND [flags]
+
+Parse reads what fetch writes; parse COMMAND -h says more.
+
+Examples:
+  fetch URL | parse |
+    score -topic parse
+`, io.Discard), []string{"-h"})
+	want := `parse - parse pages
+
+Usage: my-parse [flags]
+       my-parse COMMAND [flags]
+
+Parse reads what fetch writes; my-parse COMMAND -h says more.
+
+Examples:
+  my-fetch URL | my-parse |
+    my-score -topic parse
+
+Flags:
+`
+	if !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%s", err)
+	}
+}

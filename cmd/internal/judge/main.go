@@ -95,7 +95,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 		o.capture, err = archive.ParsePick(s)
 		return err
 	})
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives")
+	filter.CacheFlag(fs, &o.cache, "indexes and links of archives")
 	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
 	fs.Lookup("j").DefValue = "one for each processor"
 	o.stream.CommonFlags(fs)

@@ -88,6 +88,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	s.Stdin = in
 	s.Notes = p.notes
 	err = s.Each(p.newWork)
+	if n := p.bodiless.Load(); n > 0 && p.pages.Load() == 0 {
+		filter.Logger(stderr, "parse", s.Log).Warn("no page has a body", "pages", n, "hint", "fetch comes before parse, and no stage between them may drop the body")
+	}
 	if n := p.pdfs.Load(); n > 0 {
 		filter.Logger(stderr, "parse", s.Log).Warn("PDF files were not read", "files", n, "hint", "-convert 'application/pdf=pdftotext -q - -', and fetch -mime +application/pdf")
 	}
@@ -104,7 +107,7 @@ type parser struct {
 	agent        string // product token of -agent, in lower case
 	convert      converters
 
-	pages, links, outside, flat, incomplete, broken, unconverted, shells, pdfs atomic.Int64
+	pages, links, outside, flat, incomplete, broken, unconverted, shells, pdfs, bodiless atomic.Int64
 }
 
 // notes returns the counts for the closing line.
@@ -148,7 +151,13 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if strings.HasPrefix(rec.ContentType, typePDF) && p.convert.command(typePDF) == "" {
 		p.pdfs.Add(1)
 	}
-	if rec.URL == "" || rec.Error != "" || !isPage(rec) {
+	if rec.URL == "" || rec.Error != "" {
+		return
+	}
+	if !isPage(rec) {
+		if rec.StatusCode == 200 && rec.ContentLength > 0 && !rec.Has(wire.Parse) {
+			p.bodiless.Add(1)
+		}
 		return
 	}
 	body, err := rec.Bytes()

@@ -123,7 +123,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.Var((*filter.Size)(&c.browser.Bytes), "max-loaded", "maximum size of all that a page requests, in `bytes`")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut documents, and refuse responses, at this many `bytes`")
 	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; may be repeated")
-	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives")
+	filter.CacheFlag(fs, &c.ArchiveCache, "indexes of archives")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent")

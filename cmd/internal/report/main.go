@@ -2,11 +2,13 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"spoor/cmd/internal/filter"
@@ -39,7 +41,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case out == "":
-		return filter.Usagef("no output: use -o FILE\nhint: report -o page.html RUN")
+		return filter.Usagef("no output: use -o FILE, or -o - for stdout\nhint: report -o page.html %s", cmp.Or(strings.Join(dirs, " "), "RUN"))
 	case len(dirs) == 0 && results == "":
 		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory that scripts/crawl was given as -run", out)
 	case *watched && results != "":

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -28,11 +29,24 @@ var Command = filter.Command{Name: "crawl", Manual: manual, Run: invoke}
 
 // Crawl is the command crawl with the script that this program contains.
 var Crawl = filter.Command{Name: "crawl", Manual: manual, Run: func(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if _, err := filter.Installed("crawl"); err != nil {
+	prefix, err := filter.Installed("crawl")
+	if err != nil {
 		return err
+	}
+	// A copy of bin without libexec has links to spoor, but not run.
+	if _, err := exec.LookPath(prefix + "run"); err != nil && !strings.HasSuffix(prefix, " ") {
+		os.Setenv("PROGRAM_PREFIX", "spoor ")
 	}
 	return invoke(append([]string{"open", "-"}, args...), stdin, stdout, stderr)
 }}
+
+// ownManual is what run -h prints. crawl -h prints the manual of crawl.
+const ownManual = `run - manage the run directory of a crawl, for the script of crawl
+
+Usage: run open|next|stage|keep|serve ARGUMENT...
+
+Crawl calls it in every generation; it is not for people. crawl -h is.
+`
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	commands := map[string]func(*command) error{
@@ -40,6 +54,9 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		"stage": (*command).stage, "keep": (*command).keep, "serve": (*command).serve,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
+		if err := filter.Parse(filter.Flags("run", ownManual, stderr), args); err != nil {
+			return err
+		}
 		return filter.Usagef("run is called by scripts/crawl, with open, next, stage, keep or serve\nhint: crawl -help=all is the manual")
 	}
 	c := &command{args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr, prefix: run.Prefix(os.Getenv("PROGRAM_PREFIX"))}
@@ -62,9 +79,15 @@ type command struct {
 	log            *os.File   // stages.log of the run
 }
 
+// quietVariable is the environment variable that makes crawl quiet.
+const quietVariable = "SPOOR_QUIET"
+
 // view returns the progress display on stderr.
 func (c *command) view() *run.View {
-	view := &run.View{Out: c.stderr}
+	view := &run.View{Out: c.stderr, Quiet: os.Getenv(quietVariable) != ""}
+	if view.Quiet {
+		return view
+	}
 	if text, ok := c.stderr.(*terminal.Writer); ok && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM")) {
 		if f, ok := text.W.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			view.Screen = f
@@ -229,8 +252,13 @@ func (c *command) open() error {
 	}
 	ctx, stop := filter.NotifyContext("interrupted")
 	defer stop()
-	view := &run.View{Out: c.stderr}
-	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
+	view := &run.View{Out: c.stderr, Quiet: o.quiet}
+	if o.quiet { // for run next and run serve
+		if err := os.Setenv(quietVariable, "1"); err != nil {
+			return err
+		}
+	}
+	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Note, Stderr: c.stderr}
 	if p := os.Getenv("SPOOR_PARTITION"); p != "" {
 		return openPartition(ctx, opener, script, run.Dir(o.dir), p)
 	}

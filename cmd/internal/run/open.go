@@ -35,6 +35,7 @@ type opening struct {
 	archives []string
 	params   filter.Strings
 	horizon  time.Duration
+	quiet    bool
 	minFree  filter.Size
 }
 
@@ -101,6 +102,8 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own); several, with commas: the first steers")
 	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use (`page|topic`); all words of the page, or those of the topic; default: see score -help=all")
 	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next; the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
+	fs.BoolVar(&o.quiet, "q", false, "print only warnings and errors, no line for each generation and no closing lines")
+	fs.BoolVar(&o.quiet, "quiet", false, "the same as -q")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html up to date; report makes it, and a browser that shows it reloads it")
 	fs.Func("archive", "fetch from this archive `file`, directory or pattern; repeatable", func(v string) error { return o.addArchives(v) })
 	fs.StringVar(&o.s.Capture, "capture", "", "with -archive: `which` of several captures to use; newest (default), first, or the nearest to a date")

@@ -4,7 +4,6 @@ package score
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -30,7 +29,7 @@ var Command = filter.Command{Name: "score", Manual: manual, Run: invoke}
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic, required: a `file` made by topic, or words")
-	chosen := fs.String("fitness", "", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
+	chosen := fs.String("fitness", "", "compute these `measures`, separated by commas; the first one gives score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
 	norm := fs.String("norm", "topic", "words that cosines use: those of the `topic|page`")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
@@ -50,10 +49,8 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	var made bool
 	switch o.topic, made, err = topic.LoadOrMake(*name); {
-	case errors.Is(err, topic.ErrOtherFile), made && err != nil:
-		return filter.Usagef("%w", err)
 	case err != nil:
-		return err
+		return filter.Usagef("%w", err)
 	case made: // perhaps the mistyped name of a file
 		filter.Logger(stderr, "score", s.Log).Info("the topic is words", "words", *name)
 	}
@@ -61,7 +58,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("%w", err)
 	}
 	if _, err := newScorer(&o); err != nil {
-		return fmt.Errorf("topic file %s: %w", *name, err)
+		return filter.Usagef("topic file %s: %w", *name, err)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {
@@ -80,7 +77,10 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return w.score
 	})
-	if n := o.withoutText.Load(); n > 0 && n == o.pages.Load() {
+	if n := o.unparsed.Load(); err == nil && n > 0 && n == o.readable.Load() {
+		return filter.Usagef("no page was parsed: all %d have a body, and no text or links\nhint: parse comes before score", n)
+	}
+	if n := o.withoutText.Load(); n > 0 && n == o.readable.Load() {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
 	if n := o.guessed.Load(); n > 0 {
@@ -102,7 +102,9 @@ type options struct {
 	guessed     atomic.Int64 // scores of another program that were compared with foreignThreshold
 	pages       atomic.Int64 // pages that were scored
 	relevant    atomic.Int64
-	withoutText atomic.Int64 // pages without title and text, which probably were not parsed
+	readable    atomic.Int64 // pages that were scored by their words
+	withoutText atomic.Int64 // those without title and text
+	unparsed    atomic.Int64 // those with a body, and no field of parse
 }
 
 // loadWindowTopic switches to the topic file that the window has left, if there is one.
@@ -230,8 +232,12 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 		}
 		return
 	}
+	s.readable.Add(1)
 	if rec.Title == "" && rec.Text == "" {
 		s.withoutText.Add(1)
+		if rec.Has(wire.Body) && !rec.Has(wire.Parse) {
+			s.unparsed.Add(1)
+		}
 	}
 	s.subject = measure.Page(rec, s.subject.Links[:0])
 	reading := s.Target.Read(&s.subject)

@@ -48,7 +48,7 @@ func (c *command) newExpander() (*expander, error) {
 		}
 	}
 	if e.topic, err = topic.Load(c.topic); err != nil {
-		return nil, err
+		return nil, filter.Usagef("%w", err)
 	}
 	return e, e.beginWindow()
 }

@@ -30,7 +30,7 @@ func (c *command) runExplain() error {
 	}
 	t, _, err := topic.LoadOrMake(c.topic)
 	if err != nil {
-		return err
+		return filter.Usagef("%w", err)
 	}
 	names, err := measure.Choose(c.fitness, t, o)
 	if err != nil {

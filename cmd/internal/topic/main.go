@@ -3,7 +3,6 @@ package topic
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -151,10 +150,9 @@ func (c *command) misuse(given map[string]bool) error {
 func (c *command) runMake() error {
 	t, err := c.topicFromWords()
 	if c.topic != "" {
-		t, err = topic.Load(c.topic)
-	}
-	if errors.Is(err, topic.ErrOtherFile) {
-		return filter.Usagef("%w", err)
+		if t, err = topic.Load(c.topic); err != nil {
+			return filter.Usagef("%w", err)
+		}
 	}
 	if err != nil {
 		return err

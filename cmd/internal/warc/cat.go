@@ -23,7 +23,7 @@ func newCat(c *command) func() error {
 		p.Pick, err = archive.ParsePick(s)
 		return err
 	})
-	c.flags.StringVar(&p.Index.Cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
+	filter.CacheFlag(c.flags, &p.Index.Cache, "indexes of archives")
 	return func() error { return cat(p, c.args) }
 }
 
@@ -37,18 +37,23 @@ func cat(p *collection.Printer, args []string) error {
 		return filter.Usagef("cat cannot read from stdin\nhint: save it to a file")
 	}
 	what, files := args[0], args[1:]
-	if strings.Trim(what, "0123456789") != "" {
+	if strings.Trim(what, "0123456789+") != "" {
 		url, err := weburl.Canonical(what)
 		if err != nil {
 			return filter.Usagef("%q is no address: %v", what, err)
 		}
 		return p.URL(url, files)
 	}
-	offset, err := strconv.ParseInt(what, 10, 64)
-	if err != nil {
+	start, inside, shared := strings.Cut(what, "+")
+	if !shared {
+		inside = "0"
+	}
+	offset, err := strconv.ParseInt(start, 10, 64)
+	skip, skipErr := strconv.ParseInt(inside, 10, 64)
+	if err != nil || skipErr != nil {
 		return filter.Usagef("%s is no offset", what)
 	}
-	if err = p.Offset(offset, files); errors.Is(err, collection.ErrSeveralFiles) {
+	if err = p.Offset(offset, skip, files); errors.Is(err, collection.ErrSeveralFiles) {
 		err = filter.Exit(filter.StatusMisuse, err)
 	}
 	return err

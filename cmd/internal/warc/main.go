@@ -157,8 +157,9 @@ func (c *command) printLine(asJSON bool, v fmt.Stringer) (err error) {
 	return enc.Encode(v)
 }
 
-// checkOutput returns an error if writing the file out would overwrite an input.
-func checkOutput(out string, inputs []string) error {
+// checkOutput returns an error if writing the file out would overwrite an input or, unless force is
+// true, any other file that is not empty.
+func checkOutput(out string, force bool, inputs []string) error {
 	target, err := os.Stat(out)
 	if err != nil {
 		return nil // it does not exist
@@ -167,6 +168,9 @@ func checkOutput(out string, inputs []string) error {
 		if info, err := os.Stat(input); err == nil && os.SameFile(target, info) {
 			return filter.Usagef("%s is read, so it cannot be written\nhint: another name for -o, or remove the file first if it is from an earlier run", out)
 		}
+	}
+	if !force && target.Mode().IsRegular() && target.Size() > 0 {
+		return filter.Usagef("%s exists\nhint: -force replaces it", out)
 	}
 	return nil
 }

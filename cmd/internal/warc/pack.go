@@ -20,6 +20,7 @@ import (
 type pack struct {
 	*command
 	out      string
+	force    bool
 	scored   filter.Strings
 	relevant bool
 	title    string
@@ -29,7 +30,8 @@ type pack struct {
 
 func newPack(c *command) func() error {
 	p := &pack{command: c}
-	c.flags.StringVar(&p.out, "o", "", "the `file` to write; required")
+	c.flags.StringVar(&p.out, "o", "", "the `file` to write, .wacz or .warc.gz; required")
+	c.flags.BoolVar(&p.force, "force", false, "replace an existing file")
 	c.flags.Var(&p.scored, "scored", "list the pages in this `file` of scored records, with title and score; gzip and zstd are decompressed, - is stdin; may be repeated")
 	c.flags.BoolVar(&p.relevant, "relevant", false, "with -scored: pack only the relevant pages")
 	c.flags.StringVar(&p.title, "title", "", "`title` of the collection (default: the name of the file)")
@@ -37,16 +39,23 @@ func newPack(c *command) func() error {
 		p.created, err = time.Parse(time.RFC3339, v)
 		return err
 	})
-	c.flags.StringVar(&p.cache, "cache", filter.Cache(), "with -scored: `directory` for indexes of archives beside which nothing can be written")
+	filter.CacheFlag(c.flags, &p.cache, "indexes of archives, with -scored")
 	return p.run
 }
 
 func (p *pack) run() error {
+	isWARC := strings.HasSuffix(p.out, ".warc.gz")
 	switch {
 	case p.out == "":
 		return filter.Usagef("no output file given\nhint: -o OUT.wacz")
 	case len(p.args) == 0:
 		return filter.Usagef("no archives given\nhint: warc pack -o %s FILE...", p.out)
+	case !isWARC && !strings.HasSuffix(p.out, ".wacz") && strings.Contains(filepath.Base(p.out), ".warc"):
+		return filter.Usagef("%s is neither a WACZ nor a WARC compressed with gzip\nhint: -o OUT.wacz, or -o OUT.warc.gz", p.out)
+	case isWARC && len(p.scored) > 0 && !p.relevant:
+		return filter.Usagef("a WARC has no list of pages\nhint: with -relevant only the relevant pages are packed; -o OUT.wacz has a list")
+	case isWARC && (p.title != "" || !p.created.IsZero()):
+		return filter.Usagef("a WARC has no -title and no -created\nhint: -o OUT.wacz")
 	case p.relevant && len(p.scored) == 0:
 		return filter.Usagef("-relevant needs scored records\nhint: -scored FILE, or -scored - for stdin")
 	case slices.Contains(p.args, archive.Input):
@@ -56,7 +65,7 @@ func (p *pack) run() error {
 	if err != nil {
 		return err
 	}
-	if err := checkOutput(p.out, slices.Concat(paths, p.scored)); err != nil {
+	if err := checkOutput(p.out, p.force, slices.Concat(paths, p.scored)); err != nil {
 		return err
 	}
 	if p.title == "" {
@@ -71,6 +80,7 @@ func (p *pack) run() error {
 			Report:   func(path string, err error) { p.fault(path, err) },
 		},
 		Archives: p.args,
+		WARC:     isWARC,
 		Relevant: p.relevant,
 		NotFound: p.notFound,
 		Index:    archive.IndexOptions{Cache: p.cache},
@@ -89,6 +99,9 @@ func (p *pack) run() error {
 		return err
 	}
 	p.tally.In, p.tally.Out = result.Records, result.Pages
+	if isWARC {
+		p.tally.Out = result.Repacked
+	}
 	for reason, n := range map[string]int64{"duplicate": result.Duplicates, "not_relevant": result.NotRelevant} {
 		if n > 0 {
 			p.tally.Skipped[reason] = n

@@ -22,6 +22,7 @@ import (
 type repair struct {
 	*command
 	out   string
+	force bool
 	write bool
 	json  bool
 
@@ -33,6 +34,7 @@ type repair struct {
 func newRepair(c *command) func() error {
 	r := &repair{command: c}
 	c.flags.StringVar(&r.out, "o", "", "write the repaired copy to `file`")
+	c.flags.BoolVar(&r.force, "force", false, "with -o: replace an existing file")
 	c.flags.BoolVar(&r.write, "w", false, "replace the files, and keep the originals as FILE.bak")
 	c.flags.BoolVar(&r.json, "json", false, "print a JSON object per repair")
 	return r.run
@@ -60,7 +62,8 @@ func (r *repair) run() error {
 		if n.LeftOut > 0 {
 			r.tally.Skipped["left_out"] = n.LeftOut
 		}
-		r.tally.Close(slog.Int64("whole", n.Whole), slog.Int64("repairs", n.Repairs))
+		r.tally.Close(slog.Int64("whole", n.Whole), slog.Int64("repairs", n.Repairs),
+			slog.Int64("bytes_before", n.Before), slog.Int64("bytes_after", n.After))
 	}
 	return err
 }
@@ -118,7 +121,7 @@ func (r *repair) copy(ctx context.Context) error {
 	if info, err = f.Stat(); err != nil {
 		return err
 	}
-	if err := checkOutput(r.out, []string{path}); err != nil {
+	if err := checkOutput(r.out, r.force, []string{path}); err != nil {
 		return err
 	}
 	return atomicfile.Write(r.out, func(w io.Writer) error {
@@ -145,5 +148,11 @@ func (r *repair) result(path string, n archive.Repaired, err error) error {
 	r.total.Mended += n.Mended
 	r.total.LeftOut += n.LeftOut
 	r.total.Repairs += n.Repairs
+	r.total.Before += n.Before
+	r.total.After += n.After
+	if n.After > n.Before {
+		r.log.Info("larger than before, because each record is compressed alone: so it can be read at its offset",
+			"archive", path, "bytes_before", n.Before, "bytes_after", n.After)
+	}
 	return r.writeErr
 }

@@ -25,10 +25,17 @@ func newVerify(c *command) func() error {
 func (c *verify) run() error {
 	var writeErr error
 	v := archive.Verifier{Report: func(f archive.Finding) {
-		if writeErr == nil && c.limit.Allow(f.File, f.Kind, &f.Detail) {
+		if writeErr == nil && (c.json || !f.Warning || c.limit.AllowWarning(&f)) && c.limit.Allow(f.File, f.Kind, &f.Detail) {
 			writeErr = c.printLine(c.json, f)
 		}
 	}}
+	omitted := func() {
+		for _, line := range c.limit.Omitted() {
+			if writeErr == nil {
+				_, writeErr = fmt.Fprintln(c.stdout, line)
+			}
+		}
+	}
 	paths, err := archive.Files(c.files())
 	if err != nil {
 		return err
@@ -37,11 +44,13 @@ func (c *verify) run() error {
 		if err := v.Archive(path, c.stdin); err != nil {
 			c.skipArchive(path, err)
 		}
+		omitted()
 		if writeErr != nil {
 			return writeErr
 		}
 	}
 	v.Close()
+	omitted()
 	if writeErr != nil {
 		return writeErr
 	}
