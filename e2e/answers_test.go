@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"flag"
@@ -339,11 +338,7 @@ func (w *answerWeb) askSpoor(t *testing.T) [][]reading {
 	ask := func(args ...string) (column []reading) {
 		out := w.run(t, urls.String(), "fetch", append(args, "-mime", "text/html", "-cache", filepath.Join(w.dir, "cache"))...)
 		records := map[string]fetched{}
-		for line := range strings.Lines(w.run(t, out, "parse", "-keep-body")) {
-			var r fetched
-			if err := json.Unmarshal([]byte(line), &r); err != nil {
-				t.Fatal(err)
-			}
+		for _, r := range jsonLines[fetched](t, w.run(t, out, "parse", "-keep-body")) {
 			records[r.URL] = r
 		}
 		for i, a := range w.rows {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // withMachines returns env with Slurm on this machine, and ssh to it by the names node1 and node2, for
@@ -42,9 +44,7 @@ func withMachines(t *testing.T, env []string) []string {
 	write := func(name, text string) string {
 		t.Helper()
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.WriteFile(name, []byte(text), 0o600))
 		return name
 	}
 	ports := freePorts(t, 3)
@@ -76,9 +76,7 @@ NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
 PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `, host, dir, me.Username, ports[0], ports[1]))
 	for _, name := range []string{"state", "spool"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	identity := filepath.Join(dir, "id")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", identity).CombinedOutput(); err != nil {

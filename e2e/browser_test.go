@@ -257,11 +257,7 @@ func archiveTestWeb(t *testing.T, dir, browser string) []replayed {
 // checkFeatures checks that the archive has the features that are difficult to replay.
 func checkFeatures(t *testing.T, file string) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := testfile.Open(t, file)
 	r, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

@@ -204,9 +204,7 @@ func (c *clusterCrawl) kill(t *testing.T, name string, disk bool) {
 	<-n.ended
 	delete(c.nodes, name)
 	if disk {
-		if err := os.RemoveAll(c.nodeDir(name)); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.RemoveAll(c.nodeDir(name)))
 	}
 }
 
@@ -836,9 +834,7 @@ func TestPartitionsCostFewPages(t *testing.T) {
 	scripts := inRoot("scripts")
 	url := startNATS(t)
 	for _, web := range []string{"webkb", "planetmath"} { // links of our own, beside which indexes are written
-		if err := os.Symlink(filepath.Join(data, "webs", web+".warc.gz"), filepath.Join(c.dir, web+".warc.gz")); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Symlink(filepath.Join(data, "webs", web+".warc.gz"), filepath.Join(c.dir, web+".warc.gz")))
 		c.shell(t, "warc index "+web+".warc.gz")
 	}
 	t.Run("crawls", func(t *testing.T) {

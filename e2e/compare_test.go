@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -366,11 +365,7 @@ reference mine -size 4
 		NAUC, AUC, Harvest, Recall  float64
 	}
 	results := map[string]result{}
-	for line := range strings.Lines(c.read(t, "whole/results.ndjson")) {
-		var r result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range jsonLines[result](t, c.read(t, "whole/results.ndjson")) {
 		results[r.Name+" "+r.Seeds] = r
 	}
 	if len(results) != 8 {

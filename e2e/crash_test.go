@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -39,11 +38,7 @@ type strategyKind struct {
 func strategyKinds(t *testing.T) map[string]strategyKind {
 	t.Helper()
 	kinds := map[string]strategyKind{}
-	for line := range bytes.Lines((&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}).shell(t, "evolve -strategies -json")) {
-		var k strategyKind
-		if err := json.Unmarshal(line, &k); err != nil {
-			t.Fatal(err)
-		}
+	for _, k := range jsonLines[strategyKind](t, (&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}).shell(t, "evolve -strategies -json")) {
 		kinds[k.Name] = k
 	}
 	return kinds
@@ -304,9 +299,7 @@ func TestKillsLeaveNoFilesThatAccumulate(t *testing.T) {
 						t.Fatal(err)
 					}
 					check()
-					if err := os.RemoveAll(filepath.Join(c.dir, "killed")); err != nil {
-						t.Fatal(err)
-					}
+					testfile.Check(t, os.RemoveAll(filepath.Join(c.dir, "killed")))
 				case <-time.After(time.Duration(rng.Float64() * float64(whole))):
 					p.kill(t)
 					killed++
@@ -442,9 +435,7 @@ func newCrawl(t *testing.T, strategy string) *crawl {
 		words := testfile.Read(t, filepath.Join(data, "webs", "webkb-course", "query.txt"))
 		query, pages = string(words), "300"
 		// A link of our own, so that the index is written beside it and not there.
-		if err := os.Symlink(filepath.Join(data, "webs", "webkb.warc.gz"), archive); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Symlink(filepath.Join(data, "webs", "webkb.warc.gz"), archive))
 	} else {
 		t.Log("no shared data: the web is the documentation of the Go tree")
 		c.shell(t, `echo "$GOSITE/" >seeds.txt; fetch -allow-private -delay 0s -warc w <<<"$GOSITE/" | parse |

@@ -206,14 +206,10 @@ func settle(t *testing.T) (place string, env []string) {
 	t.Helper()
 	top := t.TempDir()
 	place = filepath.Join(top, "spoor")
-	if err := os.Mkdir(place, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Mkdir(place, 0o777))
 	// Copies: what a block does by mistake it does to them.
 	for _, dir := range []string{"scripts", "doc"} {
-		if err := os.CopyFS(filepath.Join(place, dir), os.DirFS(inRoot(dir))); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.CopyFS(filepath.Join(place, dir), os.DirFS(inRoot(dir))))
 	}
 	if s := shared(); s != "" {
 		if err := os.Symlink(s, filepath.Join(top, "shared")); err != nil {

@@ -3,8 +3,10 @@ package e2e
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"io/fs"
 	"net/http/httptest"
 	"os"
@@ -140,6 +142,20 @@ func goSite(t *testing.T) string {
 	server := httptest.NewServer(goDocs(t))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// jsonLines returns the values in the lines of an output.
+func jsonLines[T any, S string | []byte](t testing.TB, output S) (all []T) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(string(output))); ; {
+		var v T
+		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
 }
 
 // skipShort skips a test in short mode.

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -286,14 +285,10 @@ func newJury(t *testing.T, web string, labels []string) *jury {
 		}
 	})
 	list := testfile.Read(t, j.data(".labels.ndjson"))
-	for line := range bytes.Lines(list) {
-		var page struct {
-			URL    string
-			Labels []string
-		}
-		if err := json.Unmarshal(line, &page); err != nil {
-			t.Fatal(err)
-		}
+	for _, page := range jsonLines[struct {
+		URL    string
+		Labels []string
+	}](t, list) {
 		j.labels[j.canonical(page.URL)] = page.Labels
 	}
 	return j

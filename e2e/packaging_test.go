@@ -182,9 +182,7 @@ func TestDebianPackage(t *testing.T) {
 		need(t, "dpkg-deb")
 	}
 	path := t.TempDir() // xz would take a minute
-	if err := os.WriteFile(filepath.Join(path, "dpkg-deb"), []byte("#!/usr/bin/env bash\nexec "+dpkg+` "${@/#-Zxz/-Znone}"`+"\n"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.WriteFile(filepath.Join(path, "dpkg-deb"), []byte("#!/usr/bin/env bash\nexec "+dpkg+` "${@/#-Zxz/-Znone}"`+"\n"), 0o777))
 	if out, err := exec.Command("go", "tool", "-modfile="+inRoot("internal", "tools", "go.mod"), "-n", "go-md2man").CombinedOutput(); err != nil {
 		need(t, "go-md2man: "+string(out))
 	}
@@ -242,9 +240,7 @@ func TestUnitsAreValid(t *testing.T) {
 		testfile.Write(t, filepath.Join(dir, name), text)
 		verify.Args = append(verify.Args, filepath.Join(dir, strings.Replace(name, "@.", "@jazz.", 1)))
 	}
-	if err := os.Symlink("spoor@.service", filepath.Join(dir, "spoor@jazz.service")); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Symlink("spoor@.service", filepath.Join(dir, "spoor@jazz.service")))
 	if out, err := verify.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -38,9 +38,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 	bin := filepath.Join(dir, "bin "+odd)
 	name := func(s string) string { return s + odd }
 	for _, d := range []string{bin, filepath.Join(dir, "scripts"), filepath.Join(dir, name("tmp")), filepath.Join(dir, name("home"))} {
-		if err := os.MkdirAll(d, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(d, 0o777))
 	}
 	copyFile := func(from, to string) {
 		b, err := os.ReadFile(from)
@@ -96,9 +94,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 			crawl(t, append([]string{"-run=" + made}, test.more...), test.variables...)
 			crawl(t, append([]string{"-run=" + made}, test.more...), test.variables...) // resumed: it has nothing to do
 			plain := strings.NewReplacer(" ", "-", ",", "").Replace(test.name)
-			if err := os.Symlink(filepath.Join(dir, made), filepath.Join(c.dir, plain)); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Check(t, os.Symlink(filepath.Join(dir, made), filepath.Join(c.dir, plain)))
 			if got := c.order(t, plain); !bytes.Equal(got, want) {
 				t.Errorf("the crawl fetched\n%s\ninstead of\n%s", got, want)
 			}
@@ -121,12 +117,8 @@ func TestNamesAreNotExecuted(t *testing.T) {
 
 	t.Run("demo", func(t *testing.T) {
 		root := filepath.Join(dir, name("root"))
-		if err := os.MkdirAll(filepath.Join(root, "scripts"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join(buildDir, "bin"), filepath.Join(root, "bin")); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(filepath.Join(root, "scripts"), 0o777))
+		testfile.Check(t, os.Symlink(filepath.Join(buildDir, "bin"), filepath.Join(root, "bin")))
 		for _, script := range []string{"demo", "crawl"} {
 			copyFile(inRoot("scripts", script), filepath.Join(root, "scripts", script))
 		}

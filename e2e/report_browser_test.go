@@ -31,9 +31,7 @@ func TestReportInBrowser(t *testing.T) {
 	}
 	shots := os.Getenv("SPOOR_SHOTS")
 	if shots != "" {
-		if err := os.MkdirAll(shots, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(shots, 0o777))
 	}
 	dir := t.TempDir()
 	pages := makeReports(t, dir)

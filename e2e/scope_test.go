@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -118,14 +117,10 @@ func TestACrawlStaysInItsScope(t *testing.T) {
 				t.Fatal(err)
 			}
 			rules := map[string][]string{}
-			for line := range bytes.Lines(skipped) {
-				var rec struct {
-					URL, Error string
-					Detail     string `json:"error_detail"`
-				}
-				if err := json.Unmarshal(line, &rec); err != nil {
-					t.Fatal(err)
-				}
+			for _, rec := range jsonLines[struct {
+				URL, Error string
+				Detail     string `json:"error_detail"`
+			}](t, skipped) {
 				rules[rec.URL] = []string{rec.Error, rec.Detail}
 			}
 			for url, want := range map[string][]string{

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -144,12 +143,8 @@ type service struct {
 func (s *service) write(t *testing.T, name, text string) {
 	t.Helper()
 	name = filepath.Join(s.dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	testfile.Check(t, os.WriteFile(name, []byte(text), 0o777))
 }
 
 // tell runs sv.
@@ -230,9 +225,7 @@ func (s *service) fill(t *testing.T, left int64) {
 
 func (s *service) makeRoom(t *testing.T) {
 	t.Helper()
-	if err := os.Remove(filepath.Join(s.disk, "filler")); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Remove(filepath.Join(s.disk, "filler")))
 }
 
 // metrics returns the metrics that report writes of the run, and "" of a crawl that has none yet.
@@ -289,9 +282,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 	minutes := int(*supervised/time.Minute) + 1
 	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
 	disk := filepath.Join(c.dir, "disk")
-	if err := os.Mkdir(disk, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Mkdir(disk, 0o777))
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, fmt.Sprintf("size=%dm", 300+40*minutes)); err != nil {
 		t.Skipf("a disk cannot be made: %v", err)
 	}
@@ -418,24 +409,16 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 
 	// What the hosts, the captures, the records and the store say.
 	captured := map[string]bool{}
-	for line := range bytes.Lines(c.shell(t, "warc ls -json -type response,revisit disk/jazz/warc")) {
-		var r struct{ URL string }
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range jsonLines[struct{ URL string }](t, c.shell(t, "warc ls -json -type response,revisit disk/jazz/warc")) {
 		captured[r.URL] = true
 	}
 	recorded := map[string]int{}
 	failed, returned := 0, map[string]bool{}
-	for line := range bytes.Lines(c.shell(t, "score -keep -topic topic.json disk/jazz/generations/*/scored.ndjson.zst")) {
-		var r struct {
-			URL    string
-			Status int `json:"status_code"`
-			Error  string
-		}
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range jsonLines[struct {
+		URL    string
+		Status int `json:"status_code"`
+		Error  string
+	}](t, c.shell(t, "score -keep -topic topic.json disk/jazz/generations/*/scored.ndjson.zst")) {
 		if r.Status == 0 { // the host was down
 			failed++
 			returned[r.URL] = r.Error == "budget"
@@ -455,11 +438,7 @@ func TestASupervisedCrawlLosesNothing(t *testing.T) {
 	}
 	states := map[string]string{}
 	counts := map[string]int{}
-	for line := range bytes.Lines(c.shell(t, "frontier check -store disk/jazz/frontier >&2; frontier export -store disk/jazz/frontier")) {
-		var r struct{ URL, State string }
-		if err := json.Unmarshal(line, &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range jsonLines[struct{ URL, State string }](t, c.shell(t, "frontier check -store disk/jazz/frontier >&2; frontier export -store disk/jazz/frontier")) {
 		states[r.URL] = r.State
 		counts[r.State]++
 		if r.State == "leased" && !returned[r.URL] { // what the last generation has returned is leased again by the next one

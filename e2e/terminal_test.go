@@ -323,9 +323,7 @@ func (c *crawl) hostileFiles(t *testing.T) {
 {%[2]s
 `, escaped, hostile))
 	for _, run := range []string{"overlap1", "overlap2"} {
-		if err := os.MkdirAll(filepath.Join(c.dir, run, "generations", "0001"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(filepath.Join(c.dir, run, "generations", "0001"), 0o777))
 		write(run+"/generations/0001/scored.ndjson.zst", []byte(`{"v":1,"url":"http://a.example/`+run+`","status":200,"title":"x","text":"x"}`+"\n"))
 	}
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -255,14 +254,10 @@ func crawlTraps(t *testing.T, traps string, args ...string) (spent, refused map[
 	run(`topic -query "network connection" >topic.json`)
 	run(fmt.Sprintf(`"$SPOOR/scripts/crawl" -run run -topic topic.json -seeds seeds.txt -allow-private -delay 0s -traps %s %s`, traps, strings.Join(args, " ")))
 	spent, refused = map[string]int{}, map[string]int{}
-	for line := range bytes.Lines(run("frontier export -store run/frontier")) {
-		var rec struct {
-			URL, State, Error string
-			StatusCode        int `json:"status_code"`
-		}
-		if err := json.Unmarshal(line, &rec); err != nil {
-			t.Fatal(err)
-		}
+	for _, rec := range jsonLines[struct {
+		URL, State, Error string
+		StatusCode        int `json:"status_code"`
+	}](t, run("frontier export -store run/frontier")) {
 		u, err := url.Parse(rec.URL)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // TestIndexesOfOtherProgramsAreKept checks that a file beside an archive that is no index of ours
@@ -22,10 +24,7 @@ func TestIndexesOfOtherProgramsAreKept(t *testing.T) {
 			t.Errorf("%s: %q, %v", what, b, err)
 		}
 	}
-	r, err := OpenReplay([]string{path}, ReplayOptions{Index: IndexOptions{Cache: cache}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := replayWith(t, ReplayOptions{Index: IndexOptions{Cache: cache}}, path)
 	if page, err := r.Fetch("http://a/1"); err != nil || string(page.Body) != "1" {
 		t.Errorf("%v", err)
 	}
@@ -52,26 +51,18 @@ func TestUnusedFilesOfTheCacheAreRemoved(t *testing.T) {
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
 	long := time.Now().Add(-2 * maxUnused)
 	for _, name := range []string{"0123456789abcdef-old.warc.cdxj", "0123456789abcdef-old.warc.graph", "robots.ndjson", "short-old.warc.cdxj"} {
-		if err := os.Chtimes(fileOf(t, cache, name, nil), long, long); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Chtimes(fileOf(t, cache, name, nil), long, long))
 	}
 	open := func() string {
 		t.Helper()
-		x, err := OpenIndex(path, IndexOptions{Cache: cache})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
+		x := indexAt(t, path, IndexOptions{Cache: cache})
 		return x.Path
 	}
 	index := open()
 	if got := names(t, cache); !slices.Equal(got, []string{filepath.Base(index), "robots.ndjson", "short-old.warc.cdxj"}) {
 		t.Errorf("left are %v", got)
 	}
-	if err := os.Chtimes(index, long, long); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Chtimes(index, long, long))
 	open()
 	if info, err := os.Stat(index); err != nil || time.Since(info.ModTime()) > time.Hour {
 		t.Errorf("using it does not keep it: %v", err)

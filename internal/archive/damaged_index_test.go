@@ -32,11 +32,7 @@ func TestAnIndexWithOneChangedDigitIsBuiltAgainAndNoPageIsLost(t *testing.T) {
 	name := redirectingArchive(t)
 	path := name + indexSuffix
 	fetchAll := func() (faults []error) {
-		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err) }}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
+		r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err) }}}, name)
 		for url, want := range map[string]string{"http://a/1": "hello", "http://a/2": "world", "http://a/3": "hello"} {
 			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
 				t.Errorf("%s: %v", url, err)
@@ -237,9 +233,7 @@ func TestAForgedIndexInAReadOnlyDirectoryIsNotUsed(t *testing.T) {
 	}
 	name := redirectingArchive(t)
 	forgeIndex(t, name, `"302"`, `"301"`)
-	if err := os.Chmod(filepath.Dir(name), 0o555); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Chmod(filepath.Dir(name), 0o555))
 	defer os.Chmod(filepath.Dir(name), 0o777)
 	if page, err := replay(t, name).Fetch("http://a/3"); err != nil || page.Hops[0].StatusCode != 302 {
 		t.Errorf("%+v, %v", page, err)
@@ -291,11 +285,7 @@ func FuzzIndexFile(f *testing.F) {
 			data = indexOf(meta, data)
 		}
 		testfile.Write(t, name+indexSuffix, data)
-		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
+		r := replay(t, name)
 		for _, url := range urls {
 			has := r.Has(url)
 			got := answers(t, r, url)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -16,9 +18,7 @@ func tree(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, sub := range []string{"sub", "none"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Mkdir(filepath.Join(dir, sub), 0o777))
 	}
 	for _, name := range []string{"b.warc", "a.warc.gz", "sub/c.warc.zst", "sub/g.wacz", "d.warc.gz.open", "e.txt", "a.warc.gz.cdxj", "a.captures", "f.arc", "f.arc.gz", "h[1].warc", "none/x.gz"} {
 		fileOf(t, dir, filepath.FromSlash(name), nil)

@@ -129,15 +129,8 @@ func TestOriginal(t *testing.T) {
 	archiveOf(t, dir, "b.warc.gz", capture("http://a/", "2020-06-01T00:00:00Z", 404, "", "one"), revisit("http://a/", payloadIs, one))
 	// A response 304 does not refer to a failure.
 	archiveOf(t, dir, "c.warc.gz", capture("http://a/", "2021-06-01T00:00:00Z", 500, "", "three"))
-	first, err := ParsePick("first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: first}) // which is no matter of originals
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	first := parsePick(t, "first")
+	r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: first}, dir) // which is no matter of originals
 	for digest, want := range map[string]string{"": newer, one: "2020-06-01T00:00:00Z", hexadecimal(t, one): "2020-06-01T00:00:00Z", "sha1:none": ""} {
 		c, ok := r.Original("http://a/", digest)
 		if ok != (want != "") || ok && c.Time().Format(time.RFC3339) != want {

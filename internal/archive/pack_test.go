@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 )
@@ -229,9 +231,7 @@ func TestPackSameNames(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for _, sub := range []string{"a", "b", "c"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Mkdir(filepath.Join(dir, sub), 0o777))
 		names = append(names, archiveOf(t, filepath.Join(dir, sub), "x.warc.gz", capture("http://"+sub+"/", old, 200, "", sub)))
 	}
 	files := packedFiles(t, pack(t, PackOptions{}, names...))

@@ -28,15 +28,8 @@ func TestPick(t *testing.T) {
 		"20230101000000": "2022-06", "20230601000000": "2024", "2022-03-01": "2022-03", "2022-04-01T00:00:00+02:00": "2022-03",
 		"20220416060000": "2022-06", // as far from one as from the other
 	} {
-		p, err := ParsePick(pick)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
+		p := parsePick(t, pick)
+		r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p}, dir)
 		for _, url := range []string{"http://a/", "http://a/moved"} {
 			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
 				t.Errorf("%s of %s: %s, %v, want %s", p, url, page.Body, err, want)
@@ -58,15 +51,8 @@ func TestManyCaptures(t *testing.T) {
 	}
 	write("page ")
 	for pick, want := range map[string]string{"newest": "page 191", "first": "page 0", "202001010115": "page 75"} {
-		p, err := ParsePick(pick)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := OpenReplay([]string{dir}, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
+		p := parsePick(t, pick)
+		r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true}, Pick: p}, dir)
 		for _, url := range []string{"http://a/", "http://a/b", "http://a/", "http://a/b"} {
 			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
 				t.Errorf("%s of %s: %s, %v, want %s", pick, url, page.Body, err, want)

@@ -37,10 +37,7 @@ func answer(r *Replay, url string) string {
 func TestAWholePageIsPreferredToAPartAndAPartToNothing(t *testing.T) {
 	const u = "http://a/"
 	page := capture(u, old, 200, "", "page")
-	first, err := ParsePick("first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := parsePick(t, "first")
 	for _, c := range []struct {
 		name    string
 		records []string
@@ -76,11 +73,7 @@ func TestAWholePageIsPreferredToAPartAndAPartToNothing(t *testing.T) {
 			for i := range c.records {
 				c.records[i] = swapped.Replace(c.records[i])
 			}
-			r, err := OpenReplay([]string{archiveOf(t, t.TempDir(), "x.warc.gz", c.records...)}, ReplayOptions{Pick: first})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
+			r := replayWith(t, ReplayOptions{Pick: first}, archiveOf(t, t.TempDir(), "x.warc.gz", c.records...))
 			if got := answer(r, u); got != c.want {
 				t.Errorf("the first: got %q, want %q", got, c.want)
 			}
@@ -217,10 +210,7 @@ func TestARedirectThatComesBackEndsAtAnotherCapture(t *testing.T) {
 		if pick == "first" {
 			page, chosen = newer, old
 		}
-		p, err := ParsePick(pick)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := parsePick(t, pick)
 		for _, c := range []struct {
 			name    string
 			records []string
@@ -232,10 +222,7 @@ func TestARedirectThatComesBackEndsAtAnotherCapture(t *testing.T) {
 			{"without a page", []string{capture(u, chosen, 302, "/cookie", ""), capture("http://a/cookie", turn, 302, "/", ""), capture(u, page, 302, "http://b/", "")}, "loop", 2},
 			{"with a revisit of nothing", []string{capture(u, chosen, 302, "/cookie", ""), capture("http://a/cookie", turn, 302, "/", ""), httpRecord("revisit", u, page, "200 OK", "", refersURI, "http://lost/", payloadIs, Digest([]byte("lost")))}, "loop", 2},
 		} {
-			r, err := OpenReplay([]string{archiveOf(t, t.TempDir(), "x.warc.gz", c.records...)}, ReplayOptions{Pick: p})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := replayWith(t, ReplayOptions{Pick: p}, archiveOf(t, t.TempDir(), "x.warc.gz", c.records...))
 			got := answer(r, u)
 			found, err := r.Fetch(u)
 			if got != c.want || len(found.Hops) != c.hops || found.URL != u {

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
 
 	"spoor/internal/lock"
 	"spoor/internal/testfile"
@@ -254,19 +253,7 @@ func TestRepairFalseLengthsInBoundedTime(t *testing.T) {
 }
 
 func TestRepairKeepsDictionary(t *testing.T) {
-	var samples [][]byte
-	for i := range 40 {
-		samples = append(samples, []byte(good(fmt.Sprint("sample", i))))
-	}
-	dict, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: []byte(good("h")), Offsets: [3]int{1, 4, 8}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dict))
-	if err != nil {
-		t.Fatal(err)
-	}
-	frame := func(s string) string { return string(w.EncodeAll([]byte(s), nil)) }
+	dict, frame := dictionary(t)
 	head := binary.LittleEndian.AppendUint32(nil, zstdDict)
 	head = append(binary.LittleEndian.AppendUint32(head, uint32(len(dict))), dict...)
 	file := string(head) + frame(good("a")) + frame(good("b"))

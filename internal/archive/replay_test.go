@@ -29,12 +29,38 @@ func canonical(t testing.TB, url string) string {
 
 func replay(t testing.TB, paths ...string) *Replay {
 	t.Helper()
-	r, err := OpenReplay(paths, ReplayOptions{Index: IndexOptions{Beside: true}})
+	return replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true}}, paths...)
+}
+
+// replayWith opens archives until the end of the test.
+func replayWith(t testing.TB, o ReplayOptions, paths ...string) *Replay {
+	t.Helper()
+	r, err := OpenReplay(paths, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
 	return r
+}
+
+// indexAt opens the index of an archive until the end of the test.
+func indexAt(t testing.TB, path string, o IndexOptions) *Index {
+	t.Helper()
+	x, err := OpenIndex(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func parsePick(t testing.TB, s string) Pick {
+	t.Helper()
+	p, err := ParsePick(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // capture returns a response record with that status, location and body.
@@ -330,15 +356,7 @@ func TestIndexOfChangedArchive(t *testing.T) {
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
 	faults := 0
 	o := IndexOptions{Beside: true, Report: func(string, error) { faults++ }}
-	open := func() *Index {
-		t.Helper()
-		x, err := OpenIndex(path, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { x.Close() })
-		return x
-	}
+	open := func() *Index { return indexAt(t, path, o) }
 	x := open()
 	if x.Path != path+".cdxj" || faults != 1 || x.Meta.Faults != 1 || x.Meta.Captures != 1 || x.Meta.Records != 1 {
 		t.Errorf("%s, %d faults, %+v", x.Path, faults, x.Meta)
@@ -353,9 +371,7 @@ func TestIndexOfChangedArchive(t *testing.T) {
 	if x = open(); !x.Has("http://a/2") || x.Has("http://a/1") {
 		t.Error("not built again though the archive changed")
 	}
-	if err := os.Chtimes(path, time.Time{}, noon); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Chtimes(path, time.Time{}, noon))
 	if x = open(); x.Meta.Modified != noon.UnixNano() {
 		t.Error("not built again though the archive was touched")
 	}
@@ -378,14 +394,10 @@ func TestIndexOfOtherArchiveIsReplaced(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := fileOf(t, dir, "x.warc", []byte(test.one))
-		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Chtimes(path, time.Time{}, noon))
 		replay(t, path)
 		fileOf(t, dir, "x.warc", []byte(test.other)) // of the same size
-		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Chtimes(path, time.Time{}, noon))
 		page, err := replay(t, path).Fetch("http://a/1")
 		if test.want == "" && !errors.Is(err, ErrNotArchived) || test.want != "" && (err != nil || string(page.Body) != test.want) {
 			t.Errorf("%s: %+v, %v", what, page, err)
@@ -424,27 +436,17 @@ func TestIndexPlaces(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
 	// A directory in its place stops even root.
-	if err := os.MkdirAll(path+".cdxj.part", 0o777); err != nil {
-		t.Fatal(err)
-	}
-	x, err := OpenIndex(path, IndexOptions{Beside: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.MkdirAll(path+".cdxj.part", 0o777))
+	x := indexAt(t, path, IndexOptions{Beside: true})
 	if x.Path != "" || !x.Has("http://a/1") {
 		t.Errorf("without a cache it is at %q", x.Path)
 	}
-	x.Close()
 	cache := filepath.Join(t.TempDir(), "made", "here")
 	for range 2 {
-		x, err = OpenIndex(path, IndexOptions{Cache: cache})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x = indexAt(t, path, IndexOptions{Cache: cache})
 		if filepath.Dir(x.Path) != cache || !x.Has("http://a/1") {
 			t.Errorf("with a cache it is at %q", x.Path)
 		}
-		x.Close()
 	}
 	if got := names(t, cache); len(got) != 1 {
 		t.Errorf("in the cache: %v", got)

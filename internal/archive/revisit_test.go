@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,11 +26,7 @@ type written struct {
 func recordsIn(t testing.TB, dir string) (all []written) {
 	t.Helper()
 	for _, name := range names(t, dir) {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
+		f := testfile.Open(t, filepath.Join(dir, name))
 		for rec := range wholeRecords(t, f) {
 			block, err := io.ReadAll(rec)
 			if err != nil {

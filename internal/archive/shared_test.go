@@ -3,7 +3,6 @@ package archive
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,11 +14,7 @@ import (
 // census reads all records of a file and describes them.
 func census(t *testing.T, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := testfile.Open(t, path)
 	types, faults := tally(t, f)
 	var words []string
 	for kind, n := range types {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // mkfifo creates a named pipe.
@@ -29,9 +31,7 @@ func TestAPipeInADirectoryOrPatternIsAnErrorWithItsName(t *testing.T) {
 	dir, _ := oneArchive(t)
 	pipe := mkfifo(t, filepath.Join(dir, "b.warc.gz"))
 	link := filepath.Join(dir, "c.warc.gz")
-	if err := os.Symlink(os.DevNull, link); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Symlink(os.DevNull, link))
 	for _, names := range [][]string{{dir}, {filepath.Join(dir, "*")}, {filepath.Join(dir, "b.*")}} {
 		_, err := Files(names)
 		if err == nil || !strings.Contains(err.Error(), pipe+" is a named pipe") {
@@ -60,10 +60,7 @@ func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
 	_, name := oneArchive(t)
 	mkfifo(t, name+indexSuffix)
 	for range 2 {
-		r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := replay(t, name)
 		if page, err := r.Fetch("http://a/"); err != nil || string(page.Body) != "hello" {
 			t.Error(page, err)
 		}
@@ -71,10 +68,7 @@ func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
 	}
 	mkfifo(t, name+indexSuffix+".part")
 	os.Remove(name + indexSuffix)
-	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := replay(t, name)
 	if !r.Has("http://a/") || r.archives[0].Path != "" {
 		t.Error("the index is not in memory")
 	}
@@ -83,15 +77,9 @@ func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
 
 func TestLinksThatLeadNowhereAndDirectoriesCalledLikeArchivesDoNotHideTheOthers(t *testing.T) {
 	dir, name := oneArchive(t)
-	if err := os.Symlink("loop.warc", filepath.Join(dir, "loop.warc")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "x.warc.gz"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("x.warc.gz", filepath.Join(dir, "y.warc.gz")); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Symlink("loop.warc", filepath.Join(dir, "loop.warc")))
+	testfile.Check(t, os.Mkdir(filepath.Join(dir, "x.warc.gz"), 0o777))
+	testfile.Check(t, os.Symlink("x.warc.gz", filepath.Join(dir, "y.warc.gz")))
 	pages, failed := 0, map[string]bool{}
 	for v, err := range Volumes([]string{dir}, nil) {
 		if err != nil {
@@ -175,13 +163,8 @@ func TestAnIndexThatIsTruncatedWhileItIsReadIsBuiltAgain(t *testing.T) {
 func truncateIndex(t *testing.T, size int64) {
 	_, name := oneArchive(t)
 	var faults []string
-	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(name+indexSuffix, size); err != nil {
-		t.Fatal(err)
-	}
+	r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}}, name)
+	testfile.Check(t, os.Truncate(name+indexSuffix, size))
 	for range 2 {
 		if page, err := r.Fetch("http://a/"); err != nil || string(page.Body) != "hello" {
 			t.Error(page, err)
@@ -201,14 +184,9 @@ func truncateIndex(t *testing.T, size int64) {
 func TestAnIndexThatIsTruncatedAfterItsArchiveWasRemovedIsAnError(t *testing.T) {
 	_, name := oneArchive(t)
 	var faults []string
-	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := replayWith(t, ReplayOptions{Index: IndexOptions{Beside: true, Report: func(_ string, err error) { faults = append(faults, err.Error()) }}}, name)
 	os.Remove(name)
-	if err := os.Truncate(name+indexSuffix, 0); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Truncate(name+indexSuffix, 0))
 	if r.Has("http://a/") {
 		t.Error("a page without index")
 	}

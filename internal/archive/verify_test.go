@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -288,11 +287,7 @@ func TestVerifySharedArchives(t *testing.T) {
 		"webs/modern.warc.gz":                                         {Records: 312, Bytes: 10461979, Digests: 312},
 	} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			f, err := os.Open(testfile.Shared(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
+			f := testfile.Open(t, testfile.Shared(t, name))
 			var all []Finding
 			v := Verifier{Report: func(x Finding) { all = append(all, x) }}
 			if err := v.File(filepath.Base(name), f); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,11 +70,7 @@ func TestWACZ(t *testing.T) {
 		"http://a/1 one x.wacz/archive/a.arc.gz", "http://a/2  x.wacz/archive/a.arc.gz", "http://a/tie a x.wacz/archive/a.arc.gz",
 		"http://a/1 one x.wacz/archive/b.warc.gz", "http://a/tie b x.wacz/archive/b.warc.gz",
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := testfile.Open(t, path)
 	for name, all := range map[string]func(func(*Page, error) bool){
 		"x.wacz": All([]string{path}, Filter{}, Limits{}),
 		"-":      Stream(f, "x.wacz", Filter{}, Limits{}),

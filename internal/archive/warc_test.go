@@ -341,8 +341,9 @@ func TestFalseLengthsTakeBoundedTime(t *testing.T) {
 	}
 }
 
-func TestZstdDictionary(t *testing.T) {
-	// As in a .warc.zst file: in a skippable frame, compressed or not.
+// dictionary returns a zstd dictionary and a function that compresses a frame with it.
+func dictionary(t *testing.T) (dict []byte, frame func(string) string) {
+	t.Helper()
 	var samples [][]byte
 	for i := range 64 {
 		samples = append(samples, []byte(good(fmt.Sprint("sample ", i))))
@@ -355,9 +356,15 @@ func TestZstdDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dict, func(s string) string { return string(w.EncodeAll([]byte(s), nil)) }
+}
+
+func TestZstdDictionary(t *testing.T) {
+	// As in a .warc.zst file: in a skippable frame, compressed or not.
+	dict, frame := dictionary(t)
 	for name, stored := range map[string]string{"plain": string(dict), "packed": zst(string(dict))} {
 		head := "\x5d\x2a\x4d\x18" + string([]byte{byte(len(stored)), byte(len(stored) >> 8), byte(len(stored) >> 16), 0}) + stored
-		in := head + string(w.EncodeAll([]byte(good("a")), nil)) + string(w.EncodeAll([]byte(good("b")), nil))
+		in := head + frame(good("a")) + frame(good("b"))
 		if got := journal(t, strings.NewReader(in)); got != "a b" {
 			t.Errorf("%s: read %q", name, got)
 		}

@@ -465,12 +465,8 @@ func TestTruncatedArchiveInArchive(t *testing.T) {
 		w.Close()
 		path = w.path(w.name)
 		for _, cut := range []int64{1, at.Length / 3, at.Length - 9, at.Length - 1} {
-			if err := os.Truncate(path, at.Offset+cut); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(path, path+openSuffix); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Check(t, os.Truncate(path, at.Offset+cut))
+			testfile.Check(t, os.Rename(path, path+openSuffix))
 			newWriter(t, o).Close()
 			if got := census(t, path); got != "warcinfo 1" {
 				t.Errorf("zstd=%t, cut at %d: read %s", zstd, cut, got)
@@ -538,9 +534,7 @@ func TestTruncatedClosedFile(t *testing.T) {
 			t.Fatalf("%v, cut: %v", all, cut)
 		}
 		path := filepath.Join(dir, all[0])
-		if err := os.Truncate(path, at.Offset+at.Length/2); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Truncate(path, at.Offset+at.Length/2))
 		torn := string(must(os.ReadFile(path)))
 		session("http://example.com/c")
 		session("http://example.com/d")
@@ -592,9 +586,7 @@ func TestIndexOfOpenFile(t *testing.T) {
 		t.Error(diff)
 	}
 
-	if err := os.Rename(path, path+openSuffix); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Rename(path, path+openSuffix))
 	index(path + openSuffix)
 	if _, err := RepairInPlace(t.Context(), path+openSuffix, RepairOptions{Temp: dir}); err != nil {
 		t.Fatal(err)
@@ -616,9 +608,7 @@ func TestWriterAppendsToSameFormat(t *testing.T) {
 		w.Close()
 		if i == 2 { // as if it had been killed
 			name := filepath.Join(dir, names(t, dir)[1])
-			if err := os.Rename(name, name+openSuffix); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Check(t, os.Rename(name, name+openSuffix))
 		}
 	}
 	want := []string{
@@ -667,9 +657,7 @@ func TestAbandonedFilesAreClosed(t *testing.T) {
 	w.Close()
 	all := names(t, dir)
 	for _, name := range all {
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".open")); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".open")))
 	}
 	newWriter(t, testOptions(dir)).Close()
 	if diff := cmp.Diff(all, names(t, dir)); diff != "" {
@@ -778,11 +766,7 @@ func TestWarcio(t *testing.T) {
 	}
 
 	// The indexes must agree, except for the payloads of revisits.
-	x, err := OpenIndex(path, IndexOptions{Beside: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
+	x := indexAt(t, path, IndexOptions{Beside: true})
 	theirs := map[string]bool{}
 	for _, line := range output(t, warcio, "cdx-index", path) {
 		if i := bytes.IndexByte(line, '{'); i > 0 {

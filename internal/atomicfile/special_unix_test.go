@@ -34,9 +34,7 @@ func TestOpenFileDoesNotWriteAFileThatHasAnotherName(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if err := os.Remove(other); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Remove(other))
 	if f, err = OpenFile(name, os.O_RDWR, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package closedweb
 import (
 	"compress/gzip"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -71,11 +70,7 @@ func TestPageName(t *testing.T) {
 
 func TestPageNamesOfSharedGraphs(t *testing.T) {
 	for _, web := range []string{"planetmath", "webkb"} {
-		f, err := os.Open(testfile.Shared(t, "webs/"+web+".graph.json.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
+		f := testfile.Open(t, testfile.Shared(t, "webs/"+web+".graph.json.gz"))
 		unzipped, err := gzip.NewReader(f)
 		if err != nil {
 			t.Fatal(err)

@@ -532,9 +532,7 @@ func TestTruncatedWARCFileIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(files[0], info.Size()-5); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Truncate(files[0], info.Size()-5))
 	log := session(2)
 	for _, words := range []string{"has lost its end", filepath.Base(files[0]), "warc repair -w"} {
 		if !strings.Contains(log, words) {

@@ -20,6 +20,7 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -184,11 +185,7 @@ func allOf(t testing.TB, path string) (recs []*wire.Record, faults int) {
 // unpack returns the content of a compressed WARC file.
 func unpack(t testing.TB, name string) string {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	f := testfile.Open(t, name)
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		t.Fatal(err)

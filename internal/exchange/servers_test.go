@@ -21,6 +21,8 @@ import (
 	"testing"
 	"time"
 
+	"spoor/internal/testfile"
+
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -194,9 +196,7 @@ func newAuthority(t *testing.T, dir, name string) *authority {
 
 func writePEM(t *testing.T, name, kind string, der []byte) {
 	t.Helper()
-	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 }
 
 // sign makes a certificate and its key in files.

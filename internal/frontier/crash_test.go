@@ -344,9 +344,7 @@ func TestLogShorterThanSnapshotIsDamaged(t *testing.T) {
 		dir := t.TempDir()
 		copyFiles(t, dir, os.DirFS(whole))
 		name := filepath.Join(dir, segmentName(1))
-		if err := os.Truncate(name, left); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Truncate(name, left))
 		for range 2 {
 			if _, err := Open(dir, Options{Create: true, disk: noSyncDisk{}}); !is[*Damage](err) {
 				t.Errorf("%d bytes left: opening gives %v", left, err)
@@ -377,9 +375,7 @@ func TestMissingLastSegmentIsDamage(t *testing.T) {
 	}
 	last := s.log.path(s.log.number)
 	closeStore(t, s)
-	if err := os.Remove(last); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Remove(last))
 	if _, err := Open(dir, Options{disk: noSyncDisk{}}); !is[*Damage](err) {
 		t.Errorf("opening gives %v", err)
 	}
@@ -396,9 +392,7 @@ func TestSegmentThatIsTooLongIsNotRead(t *testing.T) {
 	add(t, s, `{"v":1,"url":"http://a.org/"}`)
 	last := s.log.path(s.log.number)
 	closeStore(t, s)
-	if err := os.Truncate(last, 1<<36); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Truncate(last, 1<<36))
 	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "more than a segment can have") {
 		t.Errorf("opening the store: %v", err)
 	}
@@ -427,9 +421,7 @@ func TestDamageAfterCompaction(t *testing.T) {
 			last, length := s.log.path(s.log.number), s.log.offset
 			if name == "last segment gone" {
 				closeStore(t, s)
-				if err := os.Remove(last); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Check(t, os.Remove(last))
 			} else {
 				if _, err := s.Compact(new(Compaction)); err != nil {
 					t.Fatal(err)

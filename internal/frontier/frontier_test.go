@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -548,9 +549,7 @@ func commit(t testing.TB, s *Store) {
 // copyFiles copies the files of a directory.
 func copyFiles(t testing.TB, to string, from fs.FS) {
 	t.Helper()
-	if err := os.CopyFS(to, from); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.CopyFS(to, from))
 }
 
 // checkSound fails the test if Check finds any damage in a store.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // TestAStoreWhoseIndexFileIsTruncatedWhileItIsOpenIsStillRead would be killed by the system if
@@ -40,9 +42,7 @@ func TestAStoreWhoseIndexFileIsTruncatedWhileItIsOpenIsStillRead(t *testing.T) {
 	}
 	want := export(func() {})
 	got := export(func() {
-		if err := os.Truncate(filepath.Join(dir, snapshotName), 0); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Truncate(filepath.Join(dir, snapshotName), 0))
 	})
 	if len(want) == 0 || !bytes.Equal(want, got) {
 		t.Errorf("%d bytes were exported before, %d after the index was truncated", len(want), len(got))

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"spoor/internal/testfile"
 )
 
 // tree is a small Go tree.
@@ -73,9 +75,7 @@ func (c *Conn) Equal(d *Conn) bool { return c == d }
 func small(t testing.TB) *Site {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.CopyFS(root, tree); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.CopyFS(root, tree))
 	s, err := New(root)
 	if err != nil {
 		t.Fatal(err)

@@ -16,9 +16,7 @@ import (
 func TestOnlyRegularFilesAreSources(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "src", "odd")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.MkdirAll(dir, 0o777))
 	secret := filepath.Join(root, "secret")
 	for name, text := range map[string]string{secret: "package odd // 4711\n", filepath.Join(dir, "odd.go"): "// Package odd is odd.\npackage odd\n"} {
 		testfile.Write(t, name, text)

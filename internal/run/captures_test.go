@@ -11,9 +11,7 @@ import (
 // Indexes lie beside the captures, and are none.
 func TestCapturesLeftAreArchives(t *testing.T) {
 	d := Dir(t.TempDir())
-	if err := os.Mkdir(d.Path("warc"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Mkdir(d.Path("warc"), 0o777))
 	for name, text := range map[string]string{
 		"crawl-1.warc.gz": "", "crawl-1.warc.gz.cdxj": "", "crawl-2.warc.gz": "", "crawl-2.warc.gz.cdxj": "", "crawl-3.warc.gz": "", "crawl-3.warc.gz.cdxj": "",
 		"crawl.done": "crawl-1.warc.gz\n",

@@ -166,9 +166,7 @@ func FuzzRunFiles(f *testing.F) {
 		f.Add([]byte(b))
 	}
 	d := Dir(f.TempDir())
-	if err := os.MkdirAll(d.File(1, ""), 0o777); err != nil {
-		f.Fatal(err)
-	}
+	testfile.Check(f, os.MkdirAll(d.File(1, ""), 0o777))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, name := range []string{d.Path(SettingsFile), d.Path(StagesFile), d.Path(stepFile), d.Path(endedFile), d.Path(totalsFile), d.File(1, Stats), d.File(1, Scored)} {
 			testfile.Write(t, name, b)

@@ -22,9 +22,7 @@ func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
 			outside := t.TempDir()
 			elsewhere := filepath.Join(outside, "elsewhere")
 			testfile.Write(t, elsewhere, "mine")
-			if err := os.MkdirAll(filepath.Dir(d.Path(name)), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Check(t, os.MkdirAll(filepath.Dir(d.Path(name)), 0o777))
 			if err := os.Symlink(elsewhere, d.Path(name)); err != nil {
 				t.Skipf("no symbolic links here: %v", err)
 			}
@@ -74,9 +72,7 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 	// A link that is replaced as a whole is harmless.
 	d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
 	testfile.Write(t, elsewhere, "mine")
-	if err := os.Symlink(elsewhere, d.Path(nowFile)); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Symlink(elsewhere, d.Path(nowFile)))
 	if err := d.replace(nowFile, "step=evolve\n"); err != nil {
 		t.Error(err)
 	}
@@ -104,9 +100,7 @@ func TestACopyIsAsSecretAsTheFile(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o400, 0o640, 0o604} {
 		dir := t.TempDir()
 		name := filepath.Join(dir, "seeds")
-		if err := os.WriteFile(name, []byte("http://user:password@a.example/\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.WriteFile(name, []byte("http://user:password@a.example/\n"), mode))
 		was, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -114,11 +108,7 @@ func TestACopyIsAsSecretAsTheFile(t *testing.T) {
 		if was.Mode().Perm() != mode {
 			t.Skipf("files have other modes here: %v for %v", was.Mode(), mode)
 		}
-		from, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer from.Close()
+		from := testfile.Open(t, name)
 		to, err := os.Create(filepath.Join(dir, "copy"))
 		if err != nil {
 			t.Fatal(err)

@@ -178,9 +178,7 @@ func TestLoadTotalsReadsOneFile(t *testing.T) {
 	if err := totalsOf(summaries()).save(d); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(d.File(1, Stats), 0); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Truncate(d.File(1, Stats), 0))
 	if got, err := d.LoadTotals(); err != nil || got.Fetched != 9 {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -9,15 +9,19 @@ import (
 	"testing"
 )
 
+// Check fails the test if an operation on its files failed.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Write writes a file, whose directory it creates if necessary, and returns its name.
 func Write[T ~string | ~[]byte](t testing.TB, name string, content T) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	Check(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	Check(t, os.WriteFile(name, []byte(content), 0o666))
 	return name
 }
 
@@ -25,10 +29,17 @@ func Write[T ~string | ~[]byte](t testing.TB, name string, content T) string {
 func Read(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Check(t, err)
 	return content
+}
+
+// Open opens a file and closes it at the end of the test.
+func Open(t testing.TB, name string) *os.File {
+	t.Helper()
+	f, err := os.Open(name)
+	Check(t, err)
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 // Shared returns the absolute path of a file of the shared data, which is kept outside the
@@ -62,9 +73,7 @@ func SharedLink(t testing.TB, name string) string {
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Check(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

@@ -9,16 +9,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/internal/testfile"
 )
 
 // lines returns the lines of a file.
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
+	f := testfile.Open(tb, name)
 	var all []string
 	for s := bufio.NewScanner(f); s.Scan(); {
 		all = append(all, s.Text())

@@ -268,10 +268,7 @@ func TestRecordsMatchSchema(t *testing.T) {
 }
 
 func TestGuideNamesEveryField(t *testing.T) {
-	guide, err := os.ReadFile(filepath.Join("..", "..", "doc", "guide", "records.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := testfile.Read(t, filepath.Join("..", "..", "doc", "guide", "records.md"))
 	for _, object := range []*object{recordObject, linkObject} {
 		for _, f := range object.fields {
 			if !strings.Contains(string(guide), "`"+f.name+"`") && !strings.Contains(string(guide), strconv.Quote(f.name)) {

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"spoor/internal/archive"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -704,11 +705,7 @@ func verify(t *testing.T, dir string, recs []*wire.Record) (size int64) {
 	}
 	targets := map[string]string{} // by file and offset
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
+		f := testfile.Open(t, name)
 		if info, err := f.Stat(); err == nil {
 			size += info.Size()
 		}

@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -110,9 +111,7 @@ func TestFilesAreReadOneAfterTheOther(t *testing.T) {
 		files = append(files, path)
 	}
 	// What a file is, its bytes say and not its name.
-	if err := os.Rename(files[2], filepath.Join(dir, "c")); err != nil {
-		t.Fatal(err)
-	}
+	testfile.Check(t, os.Rename(files[2], filepath.Join(dir, "c")))
 	files[2] = filepath.Join(dir, "c")
 	in, err := Open(strings.NewReader("stdin\n"), append(files, "-"))
 	if err != nil {

@@ -29,13 +29,9 @@ func TestTornFileIsNamed(t *testing.T) {
 	for _, name := range []string{"generations/0001/scored.ndjson.zst", "verdicts.ndjson.zst", "order.ndjson.zst"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(filepath.Dir(file), 0o777))
 		if name == "verdicts.ndjson.zst" {
-			if err := os.Mkdir(filepath.Join(dir, "generations"), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			testfile.Check(t, os.Mkdir(filepath.Join(dir, "generations"), 0o777))
 		}
 		f, err := filter.Create(file)
 		if err != nil {
@@ -63,9 +59,7 @@ func TestTornFileIsNamed(t *testing.T) {
 func TestFailedWriteLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"run/generations", "taken"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.MkdirAll(filepath.Join(dir, name), 0o777))
 	}
 	if err := makeReport([]string{"-o", filepath.Join(dir, "taken"), filepath.Join(dir, "run")}, nil, io.Discard, io.Discard); err == nil {
 		t.Error("a directory was written over")

@@ -111,9 +111,7 @@ func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 				n = min(n, len(data))
 				testfile.Write(t, grows, data[:n])
 				// Each version of the file needs another time, also if the clock is coarse.
-				if err := os.Chtimes(grows, time.Time{}, time.Unix(int64(n), 0)); err != nil {
-					t.Fatal(err)
-				}
+				testfile.Check(t, os.Chtimes(grows, time.Time{}, time.Unix(int64(n), 0)))
 				want := 0
 				for _, end := range ends {
 					if int64(n) >= end {
@@ -172,12 +170,8 @@ func TestReplacedArchiveIsReadAgain(t *testing.T) {
 		if err := write(prefix, pages...); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(only(t, prefix+"-*"), name); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(name, time.Time{}, time.Unix(int64(day), 0)); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Check(t, os.Rename(only(t, prefix+"-*"), name))
+		testfile.Check(t, os.Chtimes(name, time.Time{}, time.Unix(int64(day), 0)))
 	}
 	day := 0
 	for _, c := range []struct {
