@@ -50,7 +50,7 @@ func write(bin, prefix, dir string) error {
 	if err != nil {
 		return err
 	}
-	version, err := run(bin, "fetch", "-version")
+	version, err := run(bin, "", "fetch", "-version")
 	if err != nil {
 		return err
 	}

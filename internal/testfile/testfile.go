@@ -58,8 +58,8 @@ func Shared(t testing.TB, name string) string {
 	return path
 }
 
-// SharedLink returns a link to a file of the shared data in a directory of the test. Archives
-// need one: their indexes are written beside them, and the shared data is read-only.
+// SharedLink returns a link to a file of the shared data in a directory of the test, for tests that
+// write beside it: the shared data is read-only.
 func SharedLink(t testing.TB, name string) string {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), filepath.Base(name))
