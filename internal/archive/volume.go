@@ -136,6 +136,29 @@ func (v *Volume) At(offset, skip int64) (*Record, error) {
 	return rec, nil
 }
 
+// Check reads the record at an offset, as [Volume.At] does, and returns an error that names it if its
+// compression or its length is wrong, or a digest differs.
+func (v *Volume) Check(offset, skip int64) error {
+	rec, err := v.At(offset, skip)
+	if err != nil {
+		return err
+	}
+	var check checker
+	check.reset(rec.Header)
+	if _, err = io.Copy(&check, onlyReader{rec}); err == nil || err == io.ErrUnexpectedEOF {
+		err = rec.damage(rec.Close())
+	}
+	for _, c := range check.wrong() {
+		if err == nil && (c.field != payloadDigest || rec.truncated() == "") { // as in checkRecord
+			err = fmt.Errorf("its %s is %.200s, but that is not what the record holds", c.field, c.text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s at byte %d: damaged record of %s: %w", v.Path, offset, cmp.Or(rec.TargetURI(), "no address"), err)
+	}
+	return nil
+}
+
 // from returns a Reader that starts at an offset.
 func (v *Volume) from(offset int64) (*Reader, error) {
 	data, ok := v.Data.(*io.SectionReader)
