@@ -569,6 +569,15 @@ func (r *Record) damage(err error) error {
 // error of [Volume.Check].
 func (r *Replay) Check(c Capture) error { return r.checkCapture(c, 0) }
 
+// Damaged reports whether the record of a capture, or that of its original, cannot be read to its end.
+func (r *Replay) Damaged(c Capture) bool {
+	if c.Length > 0 {
+		return false // as found when the record was indexed
+	}
+	page, _ := r.Read(c)
+	return page != nil && page.Damage != nil
+}
+
 func (r *Replay) checkCapture(c Capture, depth int) error {
 	v := r.Volume(c)
 	if err := v.Check(c.Offset, c.Skip); err != nil || !c.Revisit() || depth == maxRevisits {

@@ -24,7 +24,7 @@ type Options struct {
 	Scored   func(f func(*wire.Record) error) error
 	WARC     bool                 // write a WARC file compressed with gzip, without a list of pages
 	Relevant bool                 // pack only relevant pages, with the redirects to them
-	NotFound func(*wire.Record)   // called for each page that the archives do not hold
+	NotFound func(*wire.Record)   // called for each page that the archives do not hold, or hold only damaged
 	Index    archive.IndexOptions // used only if Scored is set
 }
 
@@ -125,7 +125,7 @@ func (c *writer) listScored() error {
 		wanted++
 		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // without a date, the offset or the digest must match
 		capture, ok := c.replay.Find(archive.Trace{URL: URL(rec), Time: date, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
-		if !ok {
+		if !ok || c.replay.Damaged(capture) {
 			c.NotFound(rec)
 			return nil
 		}
@@ -194,6 +194,9 @@ func (c *writer) readHTML(ctx context.Context) error {
 				continue // the error was reported when the archive was packed
 			}
 			return err
+		}
+		if found.Damage != nil {
+			continue // its record was left out
 		}
 		c.addSpellings(found)
 		if c.Scored != nil {

@@ -85,6 +85,7 @@ type command struct {
 	faults  filter.Faults // limits the log
 	tally   *filter.Tally
 	skipped error // why the first of the skipped archives could not be read
+	damaged string // message about a fault, if it is another than usual
 }
 
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -140,7 +141,7 @@ func (c *command) fault(path string, err error) bool {
 	if ok {
 		c.tally.Skipped["fault"]++
 		if c.faults.ShouldLog(path) {
-			c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
+			c.log.Warn(cmp.Or(c.damaged, "archive damaged: a record there is missing or incomplete"), "archive", path, "err", fault)
 		}
 	}
 	return ok

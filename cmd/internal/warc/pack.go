@@ -45,6 +45,7 @@ func newPack(c *command) func() error {
 
 func (p *pack) run() error {
 	isWARC := strings.HasSuffix(p.out, ".warc.gz")
+	p.damaged = "left out what cannot be read of an archive"
 	switch {
 	case p.out == "":
 		return filter.Usagef("no output file given\nhint: -o OUT.wacz")
@@ -111,13 +112,13 @@ func (p *pack) run() error {
 	return nil
 }
 
-// notFound counts a page that the archives do not hold, and logs the first few.
+// notFound counts a page that the archives do not hold whole, and logs the first few.
 func (p *pack) notFound(rec *wire.Record) {
 	const maxLogged = 5
 	p.tally.Skipped["not_archived"]++
 	switch n := p.tally.Skipped["not_archived"]; {
 	case n <= maxLogged:
-		p.log.Warn("left out a page that the archives do not hold", "url", collection.URL(rec), "warc_filename", rec.WARCFilename)
+		p.log.Warn("left out a page that the archives do not hold, or hold only damaged", "url", collection.URL(rec), "warc_filename", rec.WARCFilename)
 	case n == maxLogged+1:
 		p.log.Warn("more such pages are counted, but not named")
 	}
