@@ -84,7 +84,7 @@ type command struct {
 	log     *slog.Logger
 	faults  filter.Faults // limits the log
 	tally   *filter.Tally
-	skipped error // why the first of the skipped archives could not be read
+	skipped error  // why the first of the skipped archives could not be read
 	damaged string // message about a fault, if it is another than usual
 }
 
