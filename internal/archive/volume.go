@@ -266,6 +266,12 @@ type Summary struct {
 	Status int    `json:"status,omitempty"` // status of an HTTP response
 	MIME   string `json:"mime,omitempty"`   // media type of the payload of a response, otherwise of the block
 	URL    string `json:"url,omitempty"`
+	Digest string `json:"payload_digest,omitempty"` // as in the header
+
+	// The original of a revisit, as in the header.
+	RefersTo     string `json:"refers_to,omitempty"`
+	RefersToURI  string `json:"refers_to_target_uri,omitempty"`
+	RefersToDate string `json:"refers_to_date,omitempty"`
 }
 
 // String returns the summary as a line: offset, length, type, date, status, media type, URL and
@@ -288,7 +294,9 @@ func (s Summary) String() string {
 // Summary returns the summary of a record, and closes the record. It returns the error of Close; the
 // summary is valid even then.
 func (r *Record) Summary() (Summary, error) {
-	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: message.MediaType(r.Header.Get("Content-Type"))}
+	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: message.MediaType(r.Header.Get("Content-Type")),
+		Digest: r.Header.Get(payloadDigest), RefersTo: r.Header.Get("WARC-Refers-To"),
+		RefersToURI: unbracket(r.Header.Get("WARC-Refers-To-Target-URI")), RefersToDate: r.Header.Get("WARC-Refers-To-Date")}
 	if s.MIME == "application/http" && (s.Type == "response" || s.Type == "revisit") {
 		head := make([]byte, min(r.ContentLength, bufferSize))
 		n, err := io.ReadFull(r, head)

@@ -99,7 +99,7 @@ func (c *Printer) Offset(offset, skip int64, files []string) error {
 		}
 		rec, err := v.At(offset, skip)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w\nhint: offsets are those of warc ls, as OFFSET or OFFSET+SKIP", err)
 		}
 		return c.volumeRecord(&v, rec, files)
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -158,11 +159,15 @@ func (c *command) printLine(asJSON bool, v fmt.Stringer) (err error) {
 	return enc.Encode(v)
 }
 
-// checkOutput returns an error if writing the file out would overwrite an input or, unless force is
-// true, any other file that is not empty.
+// checkOutput returns an error if the directory of the file out does not exist, or if writing the file
+// would overwrite an input or, unless force is true, any other file that is not empty.
 func checkOutput(out string, force bool, inputs []string) error {
 	target, err := os.Stat(out)
 	if err != nil {
+		dir := filepath.Dir(out)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("writing %s: there is no directory %s", out, dir)
+		}
 		return nil // it does not exist
 	}
 	for _, input := range inputs {
