@@ -205,8 +205,8 @@ func (p *Packer) addSpellings() error {
 }
 
 // Archive packs a volume. Readers require that each record has its own gzip member. If this is so,
-// Archive copies the volume; otherwise it recompresses the records. It first saves a pipe to a
-// temporary file.
+// and no record is damaged, Archive copies the volume; otherwise it recompresses the whole records. It
+// first saves a pipe to a temporary file.
 func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	if p.warc {
 		return p.Records(ctx, v, nil)
@@ -380,8 +380,9 @@ func (p *Packer) name(base string) string {
 	return name
 }
 
-// errShared is returned for a volume in which not every record has its own gzip member.
-var errShared = errors.New("records share their members")
+// errShared is returned for a volume in which not every record has its own gzip member, or with damaged
+// records, which must not be copied.
+var errShared = errors.New("records share their members, or are damaged")
 
 // indexed counts what was found in a volume.
 type indexed struct {
@@ -395,7 +396,7 @@ func (p *Packer) count(found indexed) {
 }
 
 // index adds the index lines of a volume. If copied is true, it returns errShared for an ARC record,
-// and for a record that shares its gzip member.
+// for a record that shares its gzip member, and for damage.
 func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool, add func([]byte) error) (found indexed, err error) {
 	b := indexer{name: name, add: add, meta: &found.Meta, packed: true}
 	for rec, err := range v.Records() {
@@ -410,11 +411,14 @@ func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool,
 			if date := rec.Date(); !date.IsZero() {
 				found.newest = max(found.newest, date.Format(timestampLayout))
 			}
-			if err = b.take(rec); err == nil && copied && (rec.Length == 0 || rec.spread) {
+			if err = b.take(rec); copied && (rec.Length == 0 || rec.spread) {
 				return found, errShared
 			}
 		}
 		if fault, ok := errors.AsType[*FormatError](err); ok {
+			if copied && rec == nil {
+				return found, errShared
+			}
 			p.report(v.Path, fault)
 		} else if err != nil {
 			return found, err

@@ -212,6 +212,16 @@ func TestPackRecompresses(t *testing.T) {
 	}
 }
 
+// TestPackLeavesDamageOut checks that an archive with a damaged member is not copied.
+func TestPackLeavesDamageOut(t *testing.T) {
+	a, b := zip(capture("http://a/", old, 200, "", "a")), []byte(zip(capture("http://b/", old, 200, "", "b")))
+	b[len(b)-8] ^= 1
+	files := packedFiles(t, pack(t, PackOptions{}, fileOf(t, t.TempDir(), "x.warc.gz", []byte(a+string(b)+a))))
+	if urls := captured(t, files, files["indexes/index.cdxj"]); len(urls) != 2 || strings.Contains(files["indexes/index.cdxj"], "http://b/") {
+		t.Errorf("captures %q", urls)
+	}
+}
+
 func TestPackPipe(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPacker(&b, PackOptions{Temp: t.TempDir()})

@@ -19,12 +19,12 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
-	"spoor/internal/terminal"
 )
 
 // RepairOptions are the parameters of [RepairFile] and [RepairInPlace].
 type RepairOptions struct {
 	File string // name of the archive in repairs
+	Out  string // name of the copy; RepairFile returns an *[OutputNameError] if its suffix is that of another compression
 
 	// Temp is the directory for temporary files, which can be as large as the largest
 	// decompressed gzip member or zstd frame. Empty means the system's temporary directory.
@@ -40,12 +40,13 @@ type Repair struct {
 	Offset int64  `json:"offset"` // offset in the original
 	Kind   string `json:"kind"`   // kind of the fault, as in a [Finding]
 	ID     string `json:"record_id,omitempty"`
+	URL    string `json:"url,omitempty"`
 	Detail string `json:"detail"`
 }
 
 // String returns the repair as a line, with control characters escaped.
 func (r Repair) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s", terminal.Line(r.File), r.Offset, r.Kind, terminal.Line(r.Detail))
+	return Finding{File: r.File, Offset: r.Offset, Kind: r.Kind, URL: r.URL, Detail: r.Detail}.String()
 }
 
 // Repaired counts the records of a repaired archive.
@@ -208,17 +209,24 @@ type repairer struct {
 	changed bool   // the last member was not copied byte for byte
 }
 
-func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
+// A recordName identifies a record in a [Repair]; the zero value if no header could be read.
+type recordName struct{ id, url string }
+
+func (r *repairer) report(offset int64, kind string, about recordName, format string, args ...any) {
 	r.Repairs++
 	if r.options.Report != nil {
-		r.options.Report(Repair{r.options.File, offset, kind, id, fmt.Sprintf(format, args...)})
+		r.options.Report(Repair{r.options.File, offset, kind, about.id, about.url, fmt.Sprintf(format, args...)})
 	}
 }
 
 // leftOut reports bytes that the copy omits.
 func (r *repairer) leftOut(begin, end int64, why string) {
+	r.leftOutRecord(begin, end, recordName{}, why)
+}
+
+func (r *repairer) leftOutRecord(begin, end int64, about recordName, why string) {
 	if end > begin {
-		r.report(begin, KindFormat, "", "left out %d bytes: %s", end-begin, why)
+		r.report(begin, KindFormat, about, "left out %d bytes: %s", end-begin, why)
 	}
 }
 
@@ -234,6 +242,33 @@ func (r *repairer) run() (Repaired, error) {
 	return r.Repaired, err
 }
 
+// An OutputNameError is returned if the suffix of a copy is that of another compression.
+type OutputNameError struct {
+	Name        string
+	Compression string // such as "compressed with gzip"
+	Suffix      string // the suffix of such files
+}
+
+func (e *OutputNameError) Error() string {
+	return fmt.Sprintf("%s is no name for a copy, which is %s, like the original", e.Name, e.Compression)
+}
+
+// checkName returns an error if the name of the copy contradicts its compression.
+func (r *repairer) checkName() error {
+	e := &OutputNameError{r.options.Out, "not compressed", ".warc"}
+	switch r.format {
+	case gzipped:
+		e.Compression, e.Suffix = "compressed with gzip", ".warc.gz"
+	case zstded:
+		e.Compression, e.Suffix = "compressed with zstd", ".warc.zst"
+	}
+	suffix := filepath.Ext(e.Name)
+	if slices.Contains([]string{".warc", ".gz", ".zst"}, suffix) && suffix != filepath.Ext(e.Suffix) {
+		return e
+	}
+	return nil
+}
+
 func (r *repairer) repair() error {
 	whole := io.NewSectionReader(r.src, 0, r.size)
 	g := &segment{repairer: r, data: r.src, size: r.size}
@@ -245,14 +280,17 @@ func (r *repairer) repair() error {
 	}
 	switch r.format = r.file.m.format; {
 	case r.format != plain:
+		if err := r.checkName(); err != nil {
+			return err
+		}
 		return r.members()
 	case isVersion(g.peek(0, versionLen)):
-		return g.split()
+		return g.plain()
 	}
 	if at, err := g.boundary(0); err != nil {
 		return err
 	} else if at < r.size {
-		return g.split()
+		return g.plain()
 	}
 	// The file may be a gzip file whose start is lost.
 	if _, err := whole.Seek(0, io.SeekStart); err != nil {
@@ -263,6 +301,14 @@ func (r *repairer) repair() error {
 		return err
 	}
 	return r.members()
+}
+
+// plain repairs a file that is not compressed.
+func (g *segment) plain() error {
+	if err := g.checkName(); err != nil {
+		return err
+	}
+	return g.split()
 }
 
 // members repairs a compressed file.
@@ -334,9 +380,10 @@ type segment struct {
 
 	at int64 // position of the window in data
 
-	pieces   int   // number of records
-	first    piece // first record of a member; written when it is known whether others follow
-	complete bool  // no data was omitted
+	last     recordName // the last record whose header was read
+	pieces   int        // number of records
+	first    piece      // first record of a member; written when it is known whether others follow
+	complete bool       // no data was omitted
 }
 
 // more appends the content of the open member.
@@ -387,14 +434,14 @@ func (g *segment) finish() (end int64, err error) {
 	case g.size == 0 && g.torn == nil:
 		g.leftOut(g.base, g.end, "an empty member")
 	case g.pieces > 1:
-		g.report(g.base, KindMember, "", "%d records of one member got one each", g.pieces)
+		g.report(g.base, KindMember, recordName{}, "%d records of one member got one each", g.pieces)
 	}
 	if g.torn == nil {
 		return g.end, nil
 	}
 	g.file.skipBroken()
 	end = g.file.m.pos()
-	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, except for its complete records: %v", end-g.base, g.torn)
+	g.report(g.base, KindFormat, g.last, "left out a torn member of %d bytes, except for its complete records: %v", end-g.base, g.torn)
 	return end, g.file.finished
 }
 
@@ -473,7 +520,7 @@ func (g *segment) split() error {
 		}
 		if pos > begin {
 			g.complete = false
-			g.report(g.base+g.plainOffset(begin), KindEnd, "", "left out %d bytes of empty lines", pos-begin)
+			g.report(g.base+g.plainOffset(begin), KindEnd, recordName{}, "left out %d bytes of empty lines", pos-begin)
 		}
 		if pos >= g.size {
 			return nil
@@ -495,12 +542,12 @@ func (g *segment) plainOffset(off int64) int64 {
 }
 
 // skip omits the bytes from pos to next, and reports this.
-func (g *segment) skip(pos, next int64, why string) {
+func (g *segment) skip(pos, next int64, about recordName, why string) {
 	switch {
 	case !g.compressed:
-		g.leftOut(pos, next, why)
+		g.leftOutRecord(pos, next, about, why)
 	case g.torn == nil || next < g.size: // otherwise finish reports it
-		g.report(g.base, KindFormat, "", "left out %d unpacked bytes: %s", next-pos, why)
+		g.report(g.base, KindFormat, about, "left out %d unpacked bytes: %s", next-pos, why)
 	}
 	g.complete = false
 }
@@ -509,7 +556,7 @@ func (g *segment) skip(pos, next int64, why string) {
 func (g *segment) record(pos int64) (int64, error) {
 	if !isVersion(g.peek(pos, versionLen)) {
 		next, err := g.boundary(pos)
-		g.skip(pos, next, "no record")
+		g.skip(pos, next, recordName{}, "no record")
 		return next, err
 	}
 	next, err := g.boundary(pos + int64(versionLen))
@@ -536,11 +583,12 @@ func (g *segment) record(pos int64) (int64, error) {
 		}
 	}
 	if fault, ok := errors.AsType[*FormatError](err); ok {
-		g.skip(pos, next, fault.Err.Error())
+		g.skip(pos, next, recordName{}, fault.Err.Error())
 		return next, nil
 	} else if err != nil {
 		return 0, err
 	}
+	g.last = recordName{rec.ID(), rec.TargetURI()}
 	p := piece{pos: pos, begin: g.headers.at()}
 	size := g.size
 	for added := true; added; {
@@ -568,7 +616,7 @@ func (g *segment) record(pos int64) (int64, error) {
 	}
 	if !ok {
 		g.LeftOut++
-		g.skip(pos, next, "a torn record")
+		g.skip(pos, next, g.last, "a torn record")
 		return next, nil
 	}
 	p.length = length
@@ -720,12 +768,15 @@ func (g *segment) mend(p piece, rec *Record, claimed int64) error {
 		}
 	}
 	offset, id := g.base+g.plainOffset(p.pos), rec.ID()
-	faults := checkRecord(rec, &g.check, g.seen)
+	faults := checkRecord(rec, &g.check)
+	if _, known := g.seen[idKey(id)]; id != "" && known {
+		faults = append(faults, recordFault{kind: KindDuplicate, field: recordID})
+	}
 	for _, f := range faults {
 		if f.kind == KindField && !f.warning && f.field != recordID {
 			g.LeftOut++
 			g.complete = false
-			g.report(offset, KindField, id, "left out a record: %s", f.detail)
+			g.report(offset, KindField, g.last, "left out a record: %s", f.detail)
 			return nil
 		}
 	}
@@ -737,21 +788,21 @@ func (g *segment) mend(p piece, rec *Record, claimed int64) error {
 		if claimed >= 0 {
 			was = strconv.FormatInt(claimed, 10)
 		}
-		g.report(offset, KindFormat, id, "Content-Length is %d, where it was %s", p.length, was)
+		g.report(offset, KindFormat, g.last, "Content-Length is %d, where it was %s", p.length, was)
 		set("Content-Length", strconv.FormatInt(p.length, 10))
 	} else if !p.exact {
-		g.report(offset, KindEnd, id, "two empty lines end the record")
+		g.report(offset, KindEnd, g.last, "two empty lines end the record")
 	}
 	for _, f := range faults {
 		if f.kind == KindDigest && !f.warning {
-			g.report(offset, KindDigest, id, "left out %s %.200s, which is not that of the record", f.field, rec.Header.Get(f.field))
+			g.report(offset, KindDigest, g.last, "left out %s %.200s, which is not that of the record", f.field, rec.Header.Get(f.field))
 			p.drop, p.exact = append(p.drop, f.field), false
 		}
 	}
 	for _, f := range faults {
 		if f.field == recordID && !f.warning { // the identifier is missing or not unique
 			id = derivedID(g.seen, "%d %d %d", g.Whole+g.Mended, p.pos, p.length)
-			g.report(offset, f.kind, rec.ID(), "WARC-Record-ID is %s now", id)
+			g.report(offset, f.kind, g.last, "WARC-Record-ID is %s now", id)
 			set(recordID, id)
 		}
 	}

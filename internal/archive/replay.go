@@ -41,6 +41,7 @@ type Page struct {
 	Offset   int64  // offset of the record (the revisit, if Revisit is set) in that file
 	Length   int64  // length of the record in the file; 0 if it shares its member with others
 	Revisit  bool   // the body comes from an earlier capture
+	Damage   error  // why the record, or that of the original, is not whole; nil if no fault was noticed. Digests are not compared
 }
 
 // A Replay answers requests from several archives. It is safe for concurrent use.
@@ -466,7 +467,7 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	if err != nil {
 		return page, err
 	}
-	if err := a.check(c, rec, block, cut); err != nil {
+	if page.Damage, err = a.check(c, rec, block, cut); err != nil {
 		return nil, err
 	}
 	if !page.Revisit {
@@ -486,7 +487,7 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	if first == nil || first.Response == nil {
 		return page, err
 	}
-	page.Response = first.Response
+	page.Response, page.Damage = first.Response, cmp.Or(page.Damage, first.Damage)
 	if len(block) > 0 {
 		// The header of the revisit replaces that of the original, except for the fields that
 		// describe the body.
@@ -532,9 +533,10 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	return rec, nil
 }
 
-// check compares a record whose block was read with its capture, and closes the record. If the block
-// was cut, check cannot compare the length of the record, nor a digest that is not in the header.
-func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
+// check compares a record whose block was read with its capture, and closes the record. It returns why
+// the record is not whole. If the block was cut, check notices no damage, and cannot compare the length
+// of the record, nor a digest that is not in the header.
+func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) (damage, err error) {
 	head := block[:min(len(block), bufferSize)]
 	found, resp := describeCapture(rec, c.URL, head)
 	if found.Digest == "" && !found.Revisit() {
@@ -544,11 +546,52 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) error {
 		}
 	}
 	if !cut {
-		found.finish(rec) // its faults were reported when it was indexed
+		damage = rec.damage(found.finish(rec))
 	} else {
 		found.Length, found.Partial = c.Length, c.Partial
 	}
-	return a.compare(c, found)
+	return damage, a.compare(c, found)
+}
+
+// damage returns the reason of a fault that ends the record: err is the error of Close.
+func (r *Record) damage(err error) error {
+	fault, ok := errors.AsType[*FormatError](err)
+	switch {
+	case !ok:
+		return err
+	case fault.Err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("the %s breaks off: %w", r.r.container(), fault.Err)
+	}
+	return fault.Err
+}
+
+// Check reads the record of a capture again and, for a revisit, that of its original. It returns the
+// error of [Volume.Check].
+func (r *Replay) Check(c Capture) error { return r.checkCapture(c, 0) }
+
+// Damaged reports whether the record of a capture, or that of its original, cannot be read to its end.
+func (r *Replay) Damaged(c Capture) bool {
+	if c.Length > 0 {
+		return false // as found when the record was indexed
+	}
+	page, _ := r.Read(c)
+	return page != nil && page.Damage != nil
+}
+
+func (r *Replay) checkCapture(c Capture, depth int) error {
+	v := r.Volume(c)
+	if err := v.Check(c.Offset, c.Skip); err != nil || !c.Revisit() || depth == maxRevisits {
+		return err
+	}
+	rec, err := v.At(c.Offset, c.Skip)
+	if err != nil {
+		return err
+	}
+	ref := newReferral(c, rec)
+	if original, ok := r.original(&ref); ok {
+		return r.checkCapture(original, depth+1)
+	}
+	return nil
 }
 
 // compare returns errOtherRecord if a capture in the index differs from the capture in the archive.
@@ -788,7 +831,7 @@ func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool
 			page, err = s.page(rec, v.Name, filter)
 			fault := rec.Close()
 			if page != nil {
-				page.Length = rec.Length
+				page.Length, page.Damage = rec.Length, rec.damage(fault)
 				if !yield(page, err) {
 					return false
 				}

@@ -123,7 +123,7 @@ func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	return l.n[file] <= maxFormatFindings+1
 }
 
-// Limits of a [Verifier]. At these limits it uses about 120 MB of memory.
+// Limits of a [Verifier]. At these limits it uses about 150 MB of memory.
 const (
 	maxIDs        = 1 << 20 // of identifiers, and of captures
 	maxReferences = 1 << 17 // of identifiers, and of originals
@@ -143,8 +143,9 @@ type Verifier struct {
 
 	Verified
 
-	seen    map[uint64]struct{} // hashes of the identifiers of records
-	missing map[uint64]Finding  // references to unknown records, by hash of the identifier
+	files   []string           // names of the files so far
+	seen    map[uint64]idPlace // by hash of the identifier
+	missing map[uint64]Finding // references to unknown records, by hash of the identifier
 	originals
 	check checker
 	buf   []byte
@@ -175,9 +176,13 @@ func (v *Verifier) Archive(path string, input io.Reader) error {
 	}
 	for volume, err := range Volumes([]string{path}, input) {
 		if err == nil {
-			repairable := v.Repairable
+			before := v.Verified
 			if err = v.File(volume.Path, volume.Data); volume.Path != path {
-				v.Repairable = repairable // a WACZ cannot be repaired
+				v.Repairable = before.Repairable // a WACZ cannot be repaired
+			}
+			if err == nil && v.Records == before.Records && v.Faults == before.Faults && !strings.HasSuffix(path, openSuffix) {
+				f := &verifiedFile{Verifier: v, name: volume.Path}
+				f.report(Finding{Kind: KindFormat, Detail: "no record"})
 			}
 		} else if fault, ok := errors.AsType[*FormatError](err); ok {
 			f := &verifiedFile{Verifier: v, name: volume.Path}
@@ -268,13 +273,14 @@ func compareLines(want, index *Index) (lacks, extra int, ok bool) {
 // File checks a WARC or ARC file. It returns an error only if reading fails.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
-		v.seen, v.missing, v.captures = map[uint64]struct{}{}, map[uint64]Finding{}, map[uint64]struct{}{}
+		v.seen, v.missing, v.captures = map[uint64]idPlace{}, map[uint64]Finding{}, map[uint64]struct{}{}
 	}
 	reader, err := NewReader(r)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	f := &verifiedFile{Verifier: v, name: name}
+	f := &verifiedFile{Verifier: v, name: name, number: len(v.files)}
+	v.files = append(v.files, name)
 	faults := v.Faults
 	for {
 		rec, err := reader.Next()
@@ -284,7 +290,11 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		}
 		switch fault, ok := errors.AsType[*FormatError](err); {
 		case ok:
-			f.report(Finding{Offset: fault.Offset, Kind: KindFormat, Detail: fault.Err.Error()})
+			x := Finding{Offset: fault.Offset, Kind: KindFormat, Detail: fault.Err.Error()}
+			if rec != nil {
+				x.ID, x.URL = rec.ID(), rec.TargetURI()
+			}
+			f.report(x)
 		case err == io.EOF:
 			f.endMember()
 			v.Bytes += reader.m.pos()
@@ -310,6 +320,7 @@ func (v *Verifier) scratch() []byte {
 type verifiedFile struct {
 	*Verifier
 	name   string
+	number int   // index in Verifier.files
 	member int64 // offset of the member that contains the last record
 	shared int   // number of records in this member, if more than one
 
@@ -361,14 +372,34 @@ func (f *verifiedFile) record(rec *Record) error {
 		f.Unchecked++ // the record has neither digests nor identifiers
 		return nil
 	}
-	faults := checkRecord(rec, &f.check, f.seen)
-	for _, x := range faults {
+	for _, x := range checkRecord(rec, &f.check) {
 		about.field = x.field
 		find(x.kind, x.warning, "%s", x.detail)
 	}
+	about.field = recordID
+	f.checkUnique(rec.ID(), find)
 	f.countDigests()
 	f.references(rec, about, find)
 	return nil
+}
+
+// An idPlace is the position of a record in one of several files.
+type idPlace struct {
+	file   int // index in Verifier.files
+	offset int64
+}
+
+// checkUnique reports an identifier that an earlier record has. In another file that is a warning: the same
+// description of a crawl begins each of its files, and parts of archives are copied.
+func (f *verifiedFile) checkUnique(id string, find func(string, bool, string, ...any)) {
+	before, known := f.seen[idKey(id)]
+	switch {
+	case id == "" || !known:
+	case before.file == f.number:
+		find(KindDuplicate, false, "the record at byte %d has the same identifier", before.offset)
+	default:
+		find(KindDuplicate, true, "the record at byte %d of %s has the same identifier", before.offset, f.files[before.file])
+	}
 }
 
 // checkStatus checks the status of an HTTP response. It accepts 101, because that ends an exchange,
@@ -421,7 +452,7 @@ func (f *verifiedFile) references(rec *Record, about Finding, find func(string, 
 	if id := rec.ID(); id != "" {
 		key := idKey(id)
 		if _, known := f.seen[key]; !known && len(f.seen) < maxIDs {
-			f.seen[key] = struct{}{}
+			f.seen[key] = idPlace{f.number, about.Offset}
 			if len(f.seen) == maxIDs {
 				find(KindLimit, true, "identifiers from here on are compared with the first %d only", maxIDs)
 			}
@@ -485,8 +516,8 @@ type recordFault struct {
 }
 
 // checkRecord returns the faults of a record whose block has been written to check. [Verifier] and
-// [RepairFile] both use it. seen contains hashes of the identifiers of earlier records.
-func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults []recordFault) {
+// [RepairFile] both use it.
+func checkRecord(rec *Record, check *checker) (faults []recordFault) {
 	fault := func(kind, field string, warning bool, format string, args ...any) {
 		faults = append(faults, recordFault{kind, field, warning, fmt.Sprintf(format, args...)})
 	}
@@ -511,11 +542,6 @@ func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults 
 	for _, c := range check.wrong() {
 		truncated := c.field == payloadDigest && rec.truncated() != "" // may be the digest of the whole payload
 		fault(KindDigest, c.field, truncated, "%s is %.200s, but that is not what the record holds", c.field, c.text)
-	}
-	if id := rec.ID(); id != "" {
-		if _, known := seen[idKey(id)]; known {
-			fault(KindDuplicate, recordID, false, "there was a record with this identifier before")
-		}
 	}
 	return faults
 }

@@ -70,6 +70,8 @@ func TestVerify(t *testing.T) {
 		}
 		return record("revisit", "http://b/", newer, "", fields...)
 	}
+	// The Content-Length is too small, as if a byte of it had been corrupted.
+	stretched := flipped(zip(raw("c", "block of c, which is longer", 8)))
 	for _, c := range []struct {
 		name  string
 		files []string
@@ -86,6 +88,8 @@ func TestVerify(t *testing.T) {
 		{"a member without its checksum", []string{zip(a) + zip(b)[:len(zip(b))-8]},
 			[]string{fmt.Sprintf("%d format: unexpected EOF", len(zip(a)))}},
 		{"a member with another checksum", []string{zip(a) + flipped(zip(b))},
+			[]string{fmt.Sprintf("%d format: gzip: invalid checksum", len(zip(a)))}},
+		{"a member with another byte", []string{zip(a) + stretched + zip(b)},
 			[]string{fmt.Sprintf("%d format: gzip: invalid checksum", len(zip(a)))}},
 		{"a torn record", []string{a + b[:len(b)-10]},
 			[]string{fmt.Sprintf("%d format: Content-Length is 10 but the file ends after 4 bytes", len(a))}},
@@ -146,8 +150,8 @@ func TestVerify(t *testing.T) {
 			[]string{fmt.Sprintf("%d reference?: the original is in none of the files: http://a/ of %s with payload of any digest", len(original), newer)}},
 		{"a revisit without original", []string{revisitOf(Digest(nil), old)},
 			[]string{fmt.Sprintf("0 reference?: the original is in none of the files: http://a/ of %s with payload %s", old, Digest(nil))}},
-		{"an identifier twice", []string{a + a}, []string{fmt.Sprintf("%d duplicate: there was a record with this identifier before", len(a))}},
-		{"an identifier twice, in two files", []string{a, a}, []string{"+0 duplicate: there was a record with this identifier before"}},
+		{"an identifier twice", []string{a + a}, []string{fmt.Sprintf("%d duplicate: the record at byte 0 has the same identifier", len(a))}},
+		{"an identifier twice, in two files", []string{a, a}, []string{"+0 duplicate?: the record at byte 0 of x has the same identifier"}},
 		{"references that lead somewhere", []string{with("a", "WARC-Concurrent-To: <urn:x:b>", "WARC-Refers-To: <urn:x:c>") + b, good("c")}, nil},
 		{"references that lead nowhere", []string{b + with("a", "WARC-Concurrent-To: <urn:x:b>", "WARC-Concurrent-To: <urn:x:d>", "WARC-Refers-To: <urn:x:c>")}, []string{
 			fmt.Sprintf("%d reference?: WARC-Concurrent-To <urn:x:d>: there is no such record", len(b)),

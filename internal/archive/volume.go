@@ -136,6 +136,29 @@ func (v *Volume) At(offset, skip int64) (*Record, error) {
 	return rec, nil
 }
 
+// Check reads the record at an offset, as [Volume.At] does, and returns an error that names it if its
+// compression or its length is wrong, or a digest differs.
+func (v *Volume) Check(offset, skip int64) error {
+	rec, err := v.At(offset, skip)
+	if err != nil {
+		return err
+	}
+	var check checker
+	check.reset(rec.Header)
+	if _, err = io.Copy(&check, onlyReader{rec}); err == nil || err == io.ErrUnexpectedEOF {
+		err = rec.damage(rec.Close())
+	}
+	for _, c := range check.wrong() {
+		if err == nil && (c.field != payloadDigest || rec.truncated() == "") { // as in checkRecord
+			err = fmt.Errorf("its %s is %.200s, but that is not what the record holds", c.field, c.text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s at byte %d: damaged record of %s: %w", v.Path, offset, cmp.Or(rec.TargetURI(), "no address"), err)
+	}
+	return nil
+}
+
 // from returns a Reader that starts at an offset.
 func (v *Volume) from(offset int64) (*Reader, error) {
 	data, ok := v.Data.(*io.SectionReader)
@@ -243,6 +266,12 @@ type Summary struct {
 	Status int    `json:"status,omitempty"` // status of an HTTP response
 	MIME   string `json:"mime,omitempty"`   // media type of the payload of a response, otherwise of the block
 	URL    string `json:"url,omitempty"`
+	Digest string `json:"payload_digest,omitempty"` // as in the header
+
+	// The original of a revisit, as in the header.
+	RefersTo     string `json:"refers_to,omitempty"`
+	RefersToURI  string `json:"refers_to_target_uri,omitempty"`
+	RefersToDate string `json:"refers_to_date,omitempty"`
 }
 
 // String returns the summary as a line: offset, length, type, date, status, media type, URL and
@@ -265,7 +294,9 @@ func (s Summary) String() string {
 // Summary returns the summary of a record, and closes the record. It returns the error of Close; the
 // summary is valid even then.
 func (r *Record) Summary() (Summary, error) {
-	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: message.MediaType(r.Header.Get("Content-Type"))}
+	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: message.MediaType(r.Header.Get("Content-Type")),
+		Digest: r.Header.Get(payloadDigest), RefersTo: r.Header.Get("WARC-Refers-To"),
+		RefersToURI: unbracket(r.Header.Get("WARC-Refers-To-Target-URI")), RefersToDate: r.Header.Get("WARC-Refers-To-Date")}
 	if s.MIME == "application/http" && (s.Type == "response" || s.Type == "revisit") {
 		head := make([]byte, min(r.ContentLength, bufferSize))
 		n, err := io.ReadFull(r, head)

@@ -140,7 +140,7 @@ func TestSummary(t *testing.T) {
 	want := []Summary{
 		{Offset: 0, Length: 192, Type: "warcinfo", ID: "<urn:x:a>", Date: "2026-11-20T12:00:00Z", MIME: "text/plain", URL: "http://example.com/a"},
 		{Offset: 192, Length: int64(len(gone)), Type: "response", ID: "<urn:x:http://a/-" + old + ">", Date: old, Status: 404, MIME: "text/html", URL: "http://a/"},
-		{Offset: 192 + int64(len(gone)), Length: int64(len(again)), Type: "revisit", ID: "<urn:x:http://a/2-" + newer + ">", Date: newer, URL: "http://a/2"},
+		{Offset: 192 + int64(len(gone)), Length: int64(len(again)), Type: "revisit", ID: "<urn:x:http://a/2-" + newer + ">", Date: newer, URL: "http://a/2", RefersToURI: "http://a/"},
 		{Offset: 192 + int64(len(gone+again)), Type: "resource", ID: "<urn:x:b>", Date: "2026-11-20T12:00:00Z", MIME: "text/plain", URL: "http://example.com/b"},
 	}
 	var got []Summary

@@ -709,6 +709,10 @@ func (r *Reader) handleOverrun(rec *Record) error {
 	if r.m.format == plain {
 		rec.Length = 0
 		r.m.rewind(rec.begin)
+	} else if r.scan(); r.m.failed != nil {
+		if found, _ := r.begins(); !found {
+			return r.skipBroken() // the damage of the member is the reason, and one fault
+		}
 	}
 	r.lost = true
 	return fault

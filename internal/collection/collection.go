@@ -24,7 +24,7 @@ type Options struct {
 	Scored   func(f func(*wire.Record) error) error
 	WARC     bool                 // write a WARC file compressed with gzip, without a list of pages
 	Relevant bool                 // pack only relevant pages, with the redirects to them
-	NotFound func(*wire.Record)   // called for each page that the archives do not hold
+	NotFound func(*wire.Record)   // called for each page that the archives do not hold, or hold only damaged
 	Index    archive.IndexOptions // used only if Scored is set
 }
 
@@ -35,6 +35,7 @@ type Result struct {
 	Repacked    int64 // records that were written, with Options.WARC
 	Pages       int64 // listed pages
 	Duplicates  int64 // records of pages that were listed already
+	Wanted      int64 // scored records of pages to list, with Options.Scored
 	NotRelevant int64 // scored records that are not relevant, with Options.Relevant
 	Bytes       int64 // size of the WACZ file
 }
@@ -116,16 +117,16 @@ func (c *writer) packArchives(ctx context.Context) error {
 // listScored lists and selects the pages of the scored records. It returns an error if the
 // archives hold none of them.
 func (c *writer) listScored() error {
-	var wanted, found int64
+	var found int64
 	err := c.Scored(func(rec *wire.Record) error {
 		if c.selection != nil && !rec.Relevant.Value {
 			c.NotRelevant++
 			return nil
 		}
-		wanted++
+		c.Wanted++
 		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // without a date, the offset or the digest must match
 		capture, ok := c.replay.Find(archive.Trace{URL: URL(rec), Time: date, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
-		if !ok {
+		if !ok || c.replay.Damaged(capture) {
 			c.NotFound(rec)
 			return nil
 		}
@@ -148,10 +149,10 @@ func (c *writer) listScored() error {
 	switch {
 	case err != nil:
 		return err
-	case wanted == 0 && c.selection != nil:
+	case c.Wanted == 0 && c.selection != nil:
 		return errors.New("no page to pack: none of the scored records is relevant\nhint: without -relevant everything is packed")
-	case wanted > 0 && found == 0:
-		return fmt.Errorf("the archives hold none of the %d pages\nhint: name the archives that they were fetched from", wanted)
+	case c.Wanted > 0 && found == 0:
+		return fmt.Errorf("the archives hold none of the %d pages\nhint: name the archives that they were fetched from", c.Wanted)
 	}
 	return nil
 }
@@ -194,6 +195,9 @@ func (c *writer) readHTML(ctx context.Context) error {
 				continue // the error was reported when the archive was packed
 			}
 			return err
+		}
+		if found.Damage != nil {
+			continue // its record was left out
 		}
 		c.addSpellings(found)
 		if c.Scored != nil {

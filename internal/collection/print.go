@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 		page, err := r.Read(capture)
 		switch {
 		case page != nil && page.Response != nil:
-			return c.response(page.Response, err)
+			return errors.Join(c.response(page.Response, err), r.Check(capture))
 		case !errors.Is(err, archive.ErrNotArchived):
 			return err
 		}
@@ -98,7 +99,7 @@ func (c *Printer) Offset(offset, skip int64, files []string) error {
 		}
 		rec, err := v.At(offset, skip)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w\nhint: offsets are those of warc ls, as OFFSET or OFFSET+SKIP", err)
 		}
 		return c.volumeRecord(&v, rec, files)
 	}
@@ -121,7 +122,7 @@ func (c *Printer) volumeRecord(v *archive.Volume, rec *archive.Record, files []s
 		if resp == nil {
 			return err
 		}
-		return c.response(resp, err)
+		return errors.Join(c.response(resp, err), v.Check(rec.Offset, rec.Skip))
 	}
 	url, err := weburl.Canonical(rec.TargetURI())
 	if err != nil {
@@ -140,10 +141,10 @@ func (c *Printer) archived(v *archive.Volume, rec *archive.Record) error {
 	} else {
 		_, err = io.Copy(c.W, rec)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("%s at byte %d: %w", v.Path, rec.Offset, err)
 	}
-	return rec.Close()
+	return cmp.Or(v.Check(rec.Offset, rec.Skip), err)
 }
 
 // response prints a response. It returns err, the error of decoding it, with a hint.

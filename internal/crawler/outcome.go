@@ -149,10 +149,16 @@ func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep fu
 	rec.ContentType = p.ContentType()
 	rec.Charset = p.Charset()
 	rec.Truncated = p.Truncated
+	damage := ""
+	if p.Damage != nil {
+		damage = fmt.Sprintf("the archive is damaged: %s at byte %d: %v", p.Filename, p.Offset, p.Damage)
+	}
 	if err != nil && (!errors.Is(err, archive.ErrTooLarge) || int64(max(len(p.Body), len(p.Raw))) < limit) {
 		fail(rec, classify(context.Background(), err), err)
+		appendDetail(rec, damage)
 		return
 	}
+	appendDetail(rec, damage)
 	rec.ContentLength = int64(len(p.Body))
 	keep(p.Body)
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -84,7 +85,8 @@ type command struct {
 	log     *slog.Logger
 	faults  filter.Faults // limits the log
 	tally   *filter.Tally
-	skipped error // why the first of the skipped archives could not be read
+	skipped error  // why the first of the skipped archives could not be read
+	damaged string // message about a fault, if it is another than usual
 }
 
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -140,7 +142,7 @@ func (c *command) fault(path string, err error) bool {
 	if ok {
 		c.tally.Skipped["fault"]++
 		if c.faults.ShouldLog(path) {
-			c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
+			c.log.Warn(cmp.Or(c.damaged, "archive damaged: a record there is missing or incomplete"), "archive", path, "err", fault)
 		}
 	}
 	return ok
@@ -157,11 +159,15 @@ func (c *command) printLine(asJSON bool, v fmt.Stringer) (err error) {
 	return enc.Encode(v)
 }
 
-// checkOutput returns an error if writing the file out would overwrite an input or, unless force is
-// true, any other file that is not empty.
+// checkOutput returns an error if the directory of the file out does not exist, or if writing the file
+// would overwrite an input or, unless force is true, any other file that is not empty.
 func checkOutput(out string, force bool, inputs []string) error {
 	target, err := os.Stat(out)
 	if err != nil {
+		dir := filepath.Dir(out)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("writing %s: there is no directory %s", out, dir)
+		}
 		return nil // it does not exist
 	}
 	for _, input := range inputs {

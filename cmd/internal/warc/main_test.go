@@ -126,11 +126,14 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(name, info.Size()-n))
 }
 
-// put writes over what a file has at an offset.
+// put writes over what a file has at an offset, which counts from the end if it is negative.
 func put(ts *testscript.TestScript, _ bool, args []string) {
 	at, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	b := []byte(ts.ReadFile(args[0]))
+	if at < 0 {
+		at += len(b)
+	}
 	copy(b[at:], args[2])
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
 }

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -45,12 +46,13 @@ func newPack(c *command) func() error {
 
 func (p *pack) run() error {
 	isWARC := strings.HasSuffix(p.out, ".warc.gz")
+	p.damaged = "left out what cannot be read of an archive"
 	switch {
 	case p.out == "":
 		return filter.Usagef("no output file given\nhint: -o OUT.wacz")
 	case len(p.args) == 0:
 		return filter.Usagef("no archives given\nhint: warc pack -o %s FILE...", p.out)
-	case !isWARC && !strings.HasSuffix(p.out, ".wacz") && strings.Contains(filepath.Base(p.out), ".warc"):
+	case !isWARC && !strings.HasSuffix(p.out, ".wacz"):
 		return filter.Usagef("%s is neither a WACZ nor a WARC compressed with gzip\nhint: -o OUT.wacz, or -o OUT.warc.gz", p.out)
 	case isWARC && len(p.scored) > 0 && !p.relevant:
 		return filter.Usagef("a WARC has no list of pages\nhint: with -relevant only the relevant pages are packed; -o OUT.wacz has a list")
@@ -107,17 +109,20 @@ func (p *pack) run() error {
 			p.tally.Skipped[reason] = n
 		}
 	}
+	if n := p.tally.Skipped["not_archived"]; n > 0 {
+		p.log.Warn(fmt.Sprintf("%d of %d pages are whole in none of the archives: name all that they were fetched from, also where -warc-done put them", n, result.Wanted))
+	}
 	p.tally.Close(slog.Int64("archives", result.Archives), slog.Int64("bytes", result.Bytes))
 	return nil
 }
 
-// notFound counts a page that the archives do not hold, and logs the first few.
+// notFound counts a page that the archives do not hold whole, and logs the first few.
 func (p *pack) notFound(rec *wire.Record) {
 	const maxLogged = 5
 	p.tally.Skipped["not_archived"]++
 	switch n := p.tally.Skipped["not_archived"]; {
 	case n <= maxLogged:
-		p.log.Warn("left out a page that the archives do not hold", "url", collection.URL(rec), "warc_filename", rec.WARCFilename)
+		p.log.Warn("left out a page that the archives do not hold, or hold only damaged", "url", collection.URL(rec), "warc_filename", rec.WARCFilename)
 	case n == maxLogged+1:
 		p.log.Warn("more such pages are counted, but not named")
 	}

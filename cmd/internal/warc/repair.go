@@ -125,7 +125,15 @@ func (r *repair) copy(ctx context.Context) error {
 		return err
 	}
 	return atomicfile.Write(r.out, func(w io.Writer) error {
-		n, err := archive.RepairFile(ctx, w, f, info.Size(), r.options(path, filepath.Dir(r.out)))
+		o := r.options(path, filepath.Dir(r.out))
+		o.Out = r.out
+		n, err := archive.RepairFile(ctx, w, f, info.Size(), o)
+		if name, ok := errors.AsType[*archive.OutputNameError](err); ok {
+			return filter.Usagef("%w\nhint: -o NAME%s", err, name.Suffix)
+		}
+		if err == nil && n.Whole+n.Mended == 0 && n.LeftOut > 0 {
+			err = errors.New("no record is whole")
+		}
 		return r.result(path, n, err)
 	})
 }
@@ -141,6 +149,9 @@ func (r *repair) options(path, temp string) archive.RepairOptions {
 
 // result counts the repairs of a file, unless there was an error.
 func (r *repair) result(path string, n archive.Repaired, err error) error {
+	if err == nil && n.Before == 0 && n.Repairs == 0 {
+		err = fmt.Errorf("%w: there is no record in it", archive.ErrNotWARC)
+	}
 	if err != nil {
 		return fmt.Errorf("repairing %s: %w", path, err)
 	}
