@@ -200,6 +200,8 @@ func (c *Crawl) text() string {
 	t, score, unfollowed := c.Totals, "their score", ""
 	if stage := c.Stages.find("score"); stage != nil && !stage.Own {
 		score = "the score of your stage"
+	} else if c.measure != "" {
+		score += ", " + c.measure
 	}
 	if c.unscored {
 		unfollowed = fmt.Sprintf(", which the strategy %s does not follow", c.Settings.Strategy)
