@@ -187,12 +187,16 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
-// strategy returns the name of the strategy.
+// strategy returns the name of the strategy, marked if it is one of the user.
 func (c *Crawl) strategy() string {
-	if slices.Contains(c.Settings.Replaced, "evolve") {
-		return "own stage"
+	switch name := c.Settings.Strategy; {
+	case !slices.Contains(c.Settings.Replaced, "evolve"):
+		return name
+	case name == ownStrategy, name == "forage": // the default, which is also the name in runs of earlier versions
+		return ownStrategy
+	default:
+		return name + " (own)"
 	}
-	return c.Settings.Strategy
 }
 
 // text returns two lines about the whole crawl.
