@@ -45,6 +45,8 @@ type Table struct {
 	Friedman, Distance float64
 
 	topics []unitKey
+
+	repeated, constant int // rows with several random seeds in a unit; those of them whose values do not depend on the seed
 }
 
 // A Row holds the results of one name.
@@ -213,6 +215,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 			row.Against = t.compareWith(order, counted[name], reference)
 		}
 		t.Rows = append(t.Rows, row)
+		t.countConstant(counted[name])
 	}
 	t.adjustP()
 	t.rank()
@@ -220,6 +223,23 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 		return t.compareValues(b.Mean, a.Mean)
 	})
 	return t
+}
+
+// countConstant counts a row in repeated and constant.
+func (t *Table) countConstant(units runs) {
+	repeated, varies := false, false
+	for _, repeats := range units {
+		for _, r := range repeats[1:] {
+			repeated = true
+			varies = varies || grains(*t.By.value(r)) != grains(*t.By.value(repeats[0]))
+		}
+	}
+	if repeated {
+		t.repeated++
+	}
+	if repeated && !varies {
+		t.constant++
+	}
 }
 
 // compareValues returns a positive number if a is better than b, a negative number if b is better,

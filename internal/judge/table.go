@@ -130,6 +130,7 @@ func (t *Table) each(title string, cell func(*Row) string) column {
 
 const (
 	nothing     = "–"
+	fewUnits    = 6    // with fewer, the legend warns of intervals
 	significant = 0.05 // smaller p-values are printed in bold
 )
 
@@ -290,6 +291,9 @@ func (t *Table) details(form Form) string {
 	fmt.Fprintf(&b, "%s, %s", count(len(t.Topics), "topic"), count(t.Units, "unit"))
 	if t.Random > 1 {
 		fmt.Fprintf(&b, ", up to %d random seeds each", t.Random)
+		if t.constant > 0 {
+			fmt.Fprintf(&b, " (%d of %d rows do not vary with the seed)", t.constant, t.repeated)
+		}
 	}
 	if n := t.compared(); form == Overall && n > 0 {
 		fmt.Fprintf(&b, "; %s with %s", count(n, "comparison"), escape(t.Reference))
@@ -383,6 +387,9 @@ func (t *Table) legend(form Form) string {
 	if form == Overall {
 		fmt.Fprintf(&b, " The interval contains the means of 95 %% of %s bootstrap samples, in which topics, their sets of seeds, and the random seeds of these are drawn with replacement. "+
 			"With few topics it is too narrow; with one it says nothing about others.", thousands(draws))
+		if t.Units < fewUnits {
+			fmt.Fprintf(&b, " With fewer than %d units it is hardly more than the range of their values.", fewUnits)
+		}
 	}
 	return b.String()
 }
@@ -398,7 +405,7 @@ func (t *Table) legendOfReference() string {
 		"the p-value of Wilcoxon's signed-rank test over %s, two-sided, adjusted for all rows by Holm's method, bold below %g; "+
 		"A12, the probability that a %s is better than one of %s; the numbers of %s that are better, the same within %s, and worse.",
 		name, tie, many, significant, one, name, many, tie)
-	if !t.ByTopic {
+	if !t.ByTopic && len(t.Topics) > 1 {
 		s += " The p-value is about these topics only, the interval about all topics like them. Where they disagree, the interval is more reliable."
 	}
 	return s

@@ -82,7 +82,7 @@ func (e *Explainer) measure(m *Measure, first bool, r *fitness.Reading) {
 		for _, reason := range rest {
 			sum += reason.Part
 		}
-		fmt.Fprintf(e.Out, "  %9.4f %9s %9s  %d more\n", sum, "", "", len(rest))
+		fmt.Fprintf(e.Out, "  %9.4f %9s %9s  %d more%s\n", sum, "", "", len(rest), withZero(rest[0].Part))
 	}
 }
 
@@ -114,8 +114,16 @@ func (e *Explainer) links(rec *wire.Record) {
 		fmt.Fprintf(e.Out, "  %9.4f %9.4f %9.4f %9.4f  %s %s\n", l.Promise.Score, l.Promise.Anchor, l.Promise.Context, l.Promise.URL, clean(l.Link.URL), OneLine(l.Link.Anchor))
 	}
 	if rest := len(links) - len(best); rest > 0 {
-		fmt.Fprintf(e.Out, "  %9s %9s %9s %9s  %d more\n", "", "", "", "", rest)
+		fmt.Fprintf(e.Out, "  %9s %9s %9s %9s  %d more%s\n", "", "", "", "", rest, withZero(links[len(best)].Promise.Score))
 	}
+}
+
+// withZero returns what to print after a number of left out values, the largest of which is v.
+func withZero(v float64) string {
+	if v == 0 {
+		return " with 0"
+	}
+	return ""
 }
 
 // clean returns s on one line.

@@ -90,6 +90,7 @@ type pageView struct {
 	Script     template.JS
 	Runs       []runView
 	Overview   []overview // if there are several runs
+	Apart      string     // why the relevant pages of the runs cannot be compared; "" if they can
 	Comparison *comparisonView
 }
 
@@ -118,6 +119,7 @@ func view(p *Page) pageView {
 	}
 	if len(p.Runs) > 1 {
 		v.Overview = overviews(p.Runs)
+		v.Apart = apart(v.Overview)
 	}
 	if p.Comparison != nil {
 		v.Comparison = viewComparison(*p.Comparison, len(p.Runs) > 0)
@@ -145,7 +147,7 @@ type overview struct {
 	Found  int
 	Cost   int // at which the pages were found; less than Fetched if the judge's summary covers only a part
 	Rate   float64
-	Own    bool // whether the measure of the run determines which pages are relevant
+	By     string // what determines which pages are relevant: labels, or the name of a measure
 }
 
 // overviews draws the pages found by every run, on one scale.
@@ -163,9 +165,31 @@ func overviews(runs []*Run) []overview {
 	}
 	var list []overview
 	for i, r := range runs {
-		list = append(list, overview{r, runID(i + 1), glance(r, cost, most), r.found(), r.judgedCost(), r.harvest(), !r.byLabels()})
+		list = append(list, overview{r, runID(i + 1), glance(r, cost, most), r.found(), r.judgedCost(), r.harvest(), r.relevantBy()})
 	}
 	return list
+}
+
+// relevantBy returns what determines which pages are relevant.
+func (r *Run) relevantBy() string {
+	if r.byLabels() {
+		return "labels"
+	}
+	return cmp.Or(r.Fitness.Measure, "its own measure")
+}
+
+// apart returns a sentence if the relevant pages of the runs are not determined by the same labels or measure.
+func apart(list []overview) string {
+	var by []string
+	for _, o := range list {
+		if !slices.Contains(by, o.By) {
+			by = append(by, o.By)
+		}
+	}
+	if len(by) < 2 {
+		return ""
+	}
+	return "These crawls call different pages relevant (by " + strings.Join(by, ", by ") + "), so their numbers of relevant pages cannot be compared."
 }
 
 // bytes returns an estimate of the size of a row in the table of pages.

@@ -51,18 +51,20 @@ func samples() map[string]*report.Page {
 	continued := sampleRun("continued", 1)
 	continued.Measures.T, continued.Fetched = 3000, 2000
 	return map[string]*report.Page{
-		"a longer run":   runs(longer),
-		"continued":      runs(continued, unjudged(sampleRun("two", 2))),
-		"judged":         runs(sampleRun("judged", 1)),
-		"a summary only": runs(summary),
-		"unjudged":       runs(unjudged(sampleRun("unjudged", 2))),
-		"a classifier":   runs(agreed),
-		"several":        runs(sampleRun("one", 1), unjudged(sampleRun("two", 2))),
-		"not begun":      runs(&report.Run{Name: "not begun"}),
-		"a comparison":   {Comparison: sampleComparison()},
-		"one unit":       {Comparison: once},
-		"both":           {Runs: []*report.Run{sampleRun("one", 1)}, Comparison: sampleComparison()},
-		"nothing":        {},
+		"a longer run":    runs(longer),
+		"continued":       runs(continued, unjudged(sampleRun("two", 2))),
+		"judged":          runs(sampleRun("judged", 1)),
+		"a summary only":  runs(summary),
+		"unjudged":        runs(unjudged(sampleRun("unjudged", 2))),
+		"a classifier":    runs(agreed),
+		"by two measures": runs(unjudged(sampleRun("one", 1)), by("bm25", unjudged(sampleRun("two", 2)))),
+		"by one measure":  runs(unjudged(sampleRun("one", 1)), unjudged(sampleRun("two", 2))),
+		"several":         runs(sampleRun("one", 1), unjudged(sampleRun("two", 2))),
+		"not begun":       runs(&report.Run{Name: "not begun"}),
+		"a comparison":    {Comparison: sampleComparison()},
+		"one unit":        {Comparison: once},
+		"both":            {Runs: []*report.Run{sampleRun("one", 1)}, Comparison: sampleComparison()},
+		"nothing":         {},
 	}
 }
 
@@ -114,7 +116,9 @@ func TestPageContent(t *testing.T) {
 			"Niches Relevance in this section", "Hosts Relevance in this section", "Relevant pages Relevance in this section"}, []string{"The judge’s verdicts"}},
 		{"unjudged", []string{"fetches returned a page that is relevant by the measure of the crawl itself. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it"}, []string{"clairvoyant"}},
 		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "crawl: relevant 40 10 not relevant 15 35"}, []string{"There are no labels"}},
-		{"several", []string{"2 crawls Side by side", "by its own measure"}, nil},
+		{"several", []string{"2 crawls Side by side These crawls call different pages relevant (by labels, by vsm), so their numbers of relevant pages cannot be compared.", "% by labels 62 %", "% by vsm – –"}, []string{"on one scale"}},
+		{"by two measures", []string{"(by vsm, by bm25), so", "% by bm25"}, []string{"on one scale"}},
+		{"by one measure", []string{"Side by side Relevant pages found by each crawl, on one scale"}, []string{"cannot be compared"}},
 		{"not begun", []string{"Nothing has been fetched yet."}, []string{"It has not ended"}},
 		{"a comparison", []string{
 			"22 strategies compared", "By nAUC: the area under recall over cost, where 0 is a random crawl and 1 a clairvoyant one.",

@@ -152,7 +152,7 @@ func (c *collector) forward(p *Part) error {
 }
 
 func (c *collector) settings() {
-	const ownStrategy = "A strategy of the user" // with it, the setting strategy is ignored
+	own := false // whether the strategy is one of the user
 	for line := range strings.Lines(string(c.source.Settings)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if value == "" || value == "-param" || name == "seeds" || len(c.run.Settings) == MaxSettings {
@@ -167,14 +167,22 @@ func (c *collector) settings() {
 		case name == "strategy" && c.run.Strategy == "":
 			c.run.Strategy = s.Value
 		case name == "replaced" && value == "evolve":
-			c.run.Strategy = ownStrategy
-			for i := range c.run.Settings {
-				if c.run.Settings[i].Name == "strategy" {
-					c.run.Settings[i].Value = ownStrategy
-				}
-			}
+			own = true
 		case name == "fitness" && value != "default":
 			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first one steers
+		}
+	}
+	if !own {
+		return
+	}
+	if c.run.Strategy == "" || c.run.Strategy == "own" || c.run.Strategy == "forage" { // runs of earlier versions have the default
+		c.run.Strategy = "own"
+	} else {
+		c.run.Strategy += " (own)"
+	}
+	for i := range c.run.Settings {
+		if c.run.Settings[i].Name == "strategy" {
+			c.run.Settings[i].Value = c.run.Strategy
 		}
 	}
 }

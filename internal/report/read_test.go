@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,12 +158,15 @@ func TestRunWithoutJudge(t *testing.T) {
 
 // A run whose stage evolve was replaced is not one of the strategy of its settings.
 func TestStrategyOfTheUser(t *testing.T) {
-	for _, settings := range []string{"strategy forage\nreplaced evolve\n", "replaced score\nreplaced evolve\nstrategy forage\n"} {
+	for settings, want := range map[string]string{
+		"strategy own\nreplaced evolve\n": "own", "strategy forage\nreplaced evolve\n": "own", // of an earlier version
+		"replaced score\nreplaced evolve\nstrategy shortest\n": "shortest (own)",
+	} {
 		s := source(new([]string))
 		s.Settings = []byte(settings)
 		run := readRun(t, s)
-		if run.Strategy != "A strategy of the user" {
-			t.Errorf("%q: %q", settings, run.Strategy)
+		if i := slices.IndexFunc(run.Settings, func(s Setting) bool { return s.Name == "strategy" }); run.Strategy != want || run.Settings[i].Value != want {
+			t.Errorf("%q: %q, %q", settings, run.Strategy, run.Settings)
 		}
 	}
 }

@@ -147,6 +147,12 @@ func unjudged(r *report.Run) *report.Run {
 	return r
 }
 
+// by returns the run with another name of its measure.
+func by(measure string, r *report.Run) *report.Run {
+	r.Fitness.Measure = measure
+	return r
+}
+
 // sampleComparison makes up a comparison of all strategies in two tracks.
 func sampleComparison() *report.Comparison {
 	rng := rand.New(rand.NewPCG(7, 1))

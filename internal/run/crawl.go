@@ -29,6 +29,7 @@ type Crawl struct {
 	Log      Log
 	Prefix   Prefix // of the names of the commands
 
+	measure  string // the steering measure; "" if it depends on the topic
 	unscored bool   // the score does not steer the crawl
 	steps    Stages // the stages of the steps; a steady crawl may run steps too, for example to learn the topic
 	store    *frontier.Store
@@ -62,6 +63,7 @@ func Load(d Dir, view *View, log Log, prefix Prefix, requirements func(strategy 
 	}
 	w, _ := requirements(s.Strategy)
 	evolve := c.Stages.find("evolve")
+	c.measure, _, _ = strings.Cut(s.measure(w), ",")
 	c.unscored = w.Unscored && evolve != nil && evolve.Own
 	c.steps = c.Stages
 	if s.Steady {

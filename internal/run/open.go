@@ -20,6 +20,9 @@ import (
 	"spoor/internal/lock"
 )
 
+// ownStrategy is the name of a strategy of the user for which no other is given.
+const ownStrategy = "own"
+
 // A Request is the command line of a crawl that is started or resumed.
 type Request struct {
 	Dir      Dir
@@ -63,12 +66,28 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if before != nil && before.Strategy == "" {
 		return nil, fmt.Errorf("%s has no line strategy: it is empty or was damaged\nhint: restore it from a copy, or begin another run", d.Path(SettingsFile))
 	}
+	s := &r.Settings
+	evolve, restored := r.Stages["evolve"]
+	restored = restored && evolve == ""
 	if before != nil {
+		named := s.Strategy
+		switch {
+		case r.Given["strategy"] || !slices.Contains(before.Replaced, "evolve"):
+		case restored && before.Strategy == ownStrategy:
+			before.Strategy = named
+		default:
+			s.Strategy = before.Strategy
+		}
 		if before, err = o.match(r, before); err != nil {
 			return nil, err
 		}
+		if before == nil {
+			s.Strategy = named
+		}
 	}
-	s := &r.Settings
+	if before == nil && evolve != "" && !r.Given["strategy"] {
+		s.Strategy = ownStrategy
+	}
 	if s.Closed() && len(s.Live) > 0 {
 		name, _, _ := strings.Cut(s.Live[0], "=")
 		return nil, faultf(statusMisuse, "%s is for the live web, not for -archive", name)
@@ -77,7 +96,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		s.Live = append(s.Live, "-deadline=10m")
 	}
 	requirements, known := o.Requirements(s.Strategy)
-	if !known && r.Stages["evolve"] == "" && (before == nil || !slices.Contains(before.Replaced, "evolve")) {
+	if !known && (restored || evolve == "" && (before == nil || !slices.Contains(before.Replaced, "evolve"))) {
 		return nil, o.unknownStrategy(ctx, s.Strategy)
 	}
 	if before == nil {

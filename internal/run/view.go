@@ -187,12 +187,16 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
-// strategy returns the name of the strategy.
+// strategy returns the name of the strategy, marked if it is one of the user.
 func (c *Crawl) strategy() string {
-	if slices.Contains(c.Settings.Replaced, "evolve") {
-		return "own stage"
+	switch name := c.Settings.Strategy; {
+	case !slices.Contains(c.Settings.Replaced, "evolve"):
+		return name
+	case name == ownStrategy, name == "forage": // the default, which is also the name in runs of earlier versions
+		return ownStrategy
+	default:
+		return name + " (own)"
 	}
-	return c.Settings.Strategy
 }
 
 // text returns two lines about the whole crawl.
@@ -200,6 +204,8 @@ func (c *Crawl) text() string {
 	t, score, unfollowed := c.Totals, "their score", ""
 	if stage := c.Stages.find("score"); stage != nil && !stage.Own {
 		score = "the score of your stage"
+	} else if c.measure != "" {
+		score += ", " + c.measure
 	}
 	if c.unscored {
 		unfollowed = fmt.Sprintf(", which the strategy %s does not follow", c.Settings.Strategy)

@@ -81,7 +81,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "random", New: newRandomOrder,
-			Source:   "the plain baseline, by which nAUC is 0",
+			Source:   "the plain baseline; the random crawls of judge, by which nAUC is 0, draw one page at a time",
 			Summary:  "links in random order, all equally likely",
 			Unscored: true,
 		},

@@ -1,11 +1,13 @@
 package strategy
 
 // This file implements the random crawler: every address that is known and not fetched is
-// equally likely to be fetched next. Its normalised area under the recall curve is 0
-// (doc/results).
+// equally likely to be fetched next.
 //
-// A generation is one draw without replacement. A draw after every page would be different, because
-// the links of a page could be drawn at once; the two are the same if a generation is one page.
+// A generation is one draw without replacement. The random crawls of judge, whose mean has nAUC 0, draw
+// again after every page, so that the links of a page can be drawn at once, and draw the seeds among
+// the links. The two are the same, after the seeds, if a generation is one page. With larger ones
+// addresses found early are more likely to be fetched early, as in a breadth-first crawl: if the pages
+// near the seeds are relevant, nAUC may be above 0.
 
 import (
 	"math/rand/v2"

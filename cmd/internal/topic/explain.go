@@ -36,6 +36,9 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
+	if c.fitness == "" && t.Classifier != nil {
+		names = append(names, "classifier")
+	}
 	set, err := measure.New(t, names, o)
 	if err != nil {
 		return fmt.Errorf("topic file %s: %w", c.topic, err)

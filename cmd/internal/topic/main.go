@@ -64,7 +64,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score (default score 0.7 and 0.9)")
 	fs.StringVar(&c.windows, "windows", "", "with -expand: pass records on, write the topic after window G to `DIR`/G/topic.json")
 	fs.StringVar(&c.explain, "explain", "", "explain the scores of the page with this `url`")
-	fs.StringVar(&c.fitness, "fitness", "", "`measures` to explain, as for score -fitness (default: those of score)")
+	fs.StringVar(&c.fitness, "fitness", "", "`measures` to explain, as for score -fitness (default: that of score, and the classifier of the topic)")
 	fs.StringVar(&c.norm, "norm", "topic", "words that cosines use: those of the `topic|page`")
 	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {
