@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 )
 
@@ -32,7 +33,7 @@ func (c *verify) run() error {
 	omitted := func() {
 		for _, line := range c.limit.Omitted() {
 			if writeErr == nil {
-				_, writeErr = fmt.Fprintln(c.stdout, line)
+				_, writeErr = fmt.Fprintln(filter.Text(c.stdout), line)
 			}
 		}
 	}
