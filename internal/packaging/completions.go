@@ -133,9 +133,3 @@ func (w *writer) fish(c *command) {
 
 // last returns the last word of the name of a command.
 func (c *command) last() string { return c.name[strings.LastIndex(c.name, " ")+1:] }
-
-// nameOf returns the name of the command to which a subcommand belongs.
-func nameOf(c *command) string {
-	name, _, _ := strings.Cut(c.name, " ")
-	return name
-}
