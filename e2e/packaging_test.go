@@ -164,6 +164,7 @@ func startLibexec(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	crawl := exec.Command(filepath.Join(dir, "bin", "x-crawl"), "-run", t.TempDir(), "-topic", "jazz music", "-allow-private", "http://127.0.0.1:1/")
+	crawl.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PROGRAM_PREFIX=") }) // make sets it
 	if out, err := crawl.CombinedOutput(); err != nil || !strings.Contains(string(out), "loop: next\n") {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -217,6 +217,7 @@ func (e *prefixed) Error() string {
 	for line := range strings.Lines(e.err.Error()) {
 		if strings.Contains(line, "hint: ") {
 			line = commandInText.ReplaceAllString(line, insertion(e.prefix))
+			line = strings.ReplaceAll(line, e.prefix+e.prefix, e.prefix) // it had the prefix already
 		}
 		b.WriteString(line)
 	}

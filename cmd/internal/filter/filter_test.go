@@ -559,11 +559,15 @@ func TestHintsNameInstalledCommands(t *testing.T) {
 		"hint: fetch -archive a | parse | score -topic t":     "hint: spoor-fetch -archive a | parse | spoor-score -topic t",
 		"a warc verify\nhint: (warc repair -w repairs it)":    "a warc verify\nhint: (spoor-warc repair -w repairs it)",
 		"hint: give -topic, or spoor-warc ls":                 "hint: give -topic, or spoor-warc ls",
+		"hint: spoor-frontier export -store s":                "hint: spoor-frontier export -store s",
 		"hint: the score of a page, and fetch waits":          "hint: the score of a page, and fetch waits",
 	} {
 		if got := withPrefix(errors.New(text), "spoor-").Error(); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
+	}
+	if got := withPrefix(errors.New("hint: spoor frontier export -store s"), "spoor ").Error(); got != "hint: spoor frontier export -store s" {
+		t.Errorf("%q", got)
 	}
 	if err := errors.New("hint: topic -query"); withPrefix(err, "") != err {
 		t.Error("without a prefix the error changes")
