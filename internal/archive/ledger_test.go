@@ -215,6 +215,9 @@ func FuzzCaptures(f *testing.F) {
 	f.Add(sound)
 	for i := range keys { // all keys at all places
 		for j, p := range places {
+			if testing.Short() && (i+j)%8 > 0 {
+				continue
+			}
 			f.Add(binary.LittleEndian.AppendUint64([]byte{byte(i), byte(j)}, uint64(p.offset+1)))
 		}
 	}
