@@ -858,7 +858,9 @@ func (c *Crawl) end(reason string) error {
 	c.View.Note("%s", c.Totals.byOperator())
 	c.View.Note("%s", c.notFetched())
 	c.View.Note("%s", c.unreadPDF())
-	c.View.Say("%s", c.unjudged(c.Totals.Unjudged))
+	if c.Totals.Last.Unjudged > 0 { // otherwise the stage has been mended
+		c.View.Say("%s", c.unjudged(c.Totals.Unjudged))
+	}
 	if c.Settings.Partition == "" { // a partition sees only part of the addresses
 		c.View.Note("hint: %sreport -o FILE.html %s draws the crawl, zstdcat %s prints its pages", c.Prefix, Quote(string(c.Dir)), c.Dir.Path(filepath.Join("generations", "*", "scored.ndjson.zst")))
 		unused, err := c.unusedExcludes()

@@ -293,6 +293,9 @@ func (c *Crawl) notFetched() string {
 		if all > 1 {
 			known = fmt.Sprintf("%d known addresses were", all)
 		}
+		if t.Last.Waiting > 0 {
+			fmt.Fprintf(&b, "%d addresses are still waiting, and ", t.Last.Waiting)
+		}
 		fmt.Fprintf(&b, "%s not fetched: %s\n%sfrontier skipped -store %s lists them\n", known, strings.Join(words, ", "), c.Prefix, store)
 	}
 	if t.NoFollow > 0 {

@@ -96,7 +96,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	o.defineCluster(fs)
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due; that depends on how often they change; not with archives")
 	fs.Var(&o.perDay, "per-day", "fetch at most `n` pages a day (UTC); then the crawl waits for the next day; without -pages and -patience the crawl never ends")
-	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, but keep these fresh")
+	fs.Var(&o.keep, "keep", "with -recrawl: fetch no new pages once `n` are visited, as counted after each generation, but keep these fresh")
 	fs.Var(&o.minFree, "min-free", "wait while the disk has less than this many `bytes` left; Linux and macOS only, and it is the disk of the run")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own); several, with commas: the first steers")
