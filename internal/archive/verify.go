@@ -61,8 +61,8 @@ func (f Finding) String() string {
 
 // A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A
 // malicious file may have one every few bytes; the number of findings of other kinds is limited by
-// the number of records. It also limits warnings, of which programs cause one per record. The zero
-// value is ready for use.
+// the number of records. It also limits warnings, because a program that writes invalid fields may cause
+// one per record. The zero value is ready for use.
 type FindingLimit struct {
 	n        map[string]int
 	warnings []similarWarnings

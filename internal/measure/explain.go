@@ -118,7 +118,7 @@ func (e *Explainer) links(rec *wire.Record) {
 	}
 }
 
-// withZero returns what to print after a number of left out values, the largest of which is v.
+// withZero returns the words that follow the number of omitted values; v is the largest of them.
 func withZero(v float64) string {
 	if v == 0 {
 		return " with 0"
