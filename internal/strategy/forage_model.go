@@ -196,7 +196,16 @@ func (s *forage) follow() {
 	m.inDir, m.ofDir = grown(m.inDir, len(s.outer)), grown(m.ofDir, len(s.outer))
 	n := len(s.pages)
 	m.relevance, m.harvest, m.taken, m.promise = grown(m.relevance, n), grown(m.harvest, n), grown(m.taken, n), grown(m.promise, n)
+	// An alias counts for the pages after it, whether they were fetched in the same process or the model
+	// was fitted again in between.
+	addAliases := func() {
+		for ; m.alias < len(s.aliases) && int(s.aliases[m.alias].since) <= m.known; m.alias++ {
+			a := s.aliases[m.alias]
+			m.places[a.node] = a.place + 1
+		}
+	}
 	for ; m.known < n; m.known++ {
+		addAliases()
 		place := m.known
 		p := &s.pages[place]
 		if d := s.doc(place); d != nil {
@@ -216,10 +225,7 @@ func (s *forage) follow() {
 		m.addToDirectories(s, place)
 		m.places[p.node], m.places[p.final] = int32(place)+1, int32(place)+1
 	}
-	for ; m.alias < len(s.aliases); m.alias++ {
-		a := s.aliases[m.alias]
-		m.places[a.node] = a.place + 1
-	}
+	addAliases()
 }
 
 // fitKinds fits which kinds of pages link to relevant pages, by the words of text and title.

@@ -155,3 +155,35 @@ func TestLatest(t *testing.T) {
 		}
 	}
 }
+
+// Between two fits a restored crawl chooses as the one that went on, also if pages had several
+// addresses: the model is then fitted to an extent, and the newer pages are added to it at once.
+func TestForageRestoredBetweenFits(t *testing.T) {
+	w := newRough(1500, 1)
+	live := newStrategy(t, "forage", target(t), nil)
+	var deltas [][]byte
+	breed := func(s Strategy, outcomes []*wire.Record, g int) []Address {
+		for _, rec := range outcomes {
+			s.Visit(rec)
+		}
+		return s.Breed(10, rand.New(rand.NewPCG(1, uint64(g))))
+	}
+	for g := 1; g <= 112; g++ {
+		outcomes := w.generation(10, g)
+		var again []Address
+		if restored := newStrategy(t, "forage", target(t), nil); g > 100 {
+			for _, d := range deltas {
+				if err := restored.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again = breed(restored, outcomes, g)
+		}
+		bred := breed(live, outcomes, g)
+		if g > 100 && fmt.Sprint(bred) != fmt.Sprint(again) {
+			t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, bred, again)
+		}
+		deltas = append(deltas, live.AppendDelta(nil))
+		w.offer(bred)
+	}
+}
