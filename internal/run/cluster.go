@@ -63,7 +63,7 @@ func (s *Settings) passCommand(prefix Prefix) string {
 
 // local lists the settings that each node has for itself: commands, files of the machine, and how to
 // reach servers. They are never copied from other machines.
-var local = []string{"convert", "archive", "search", "seed-query", "live", "min-free", "watch", "replaced", "stage", "steady", "exchange", "node", "partition"}
+var local = []string{"convert", "archive", "search", "seed-query", "live", "min-free", "watch", "replaced", "stage", "form", "steady", "exchange", "node", "partition"}
 
 // SaveShared writes the settings that all nodes share to the directory d.
 func (s *Settings) SaveShared(d Dir) error {

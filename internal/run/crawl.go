@@ -145,8 +145,8 @@ func (n *now) save(d Dir) error {
 // script sets the step, its input, the commands of the stages, and environment variables for them:
 //
 //	SPOOR_RUN         the run directory
-//	SPOOR_TOPIC       the topic file; in a steady crawl the topic file at its start
-//	SPOOR_GENERATION  the number of the generation; not in a steady crawl
+//	SPOOR_TOPIC       the topic file; for the stages of spoor in a steady crawl, the topic file at its start
+//	SPOOR_GENERATION  the number of the generation; in a steady crawl [Crawl.Stage] sets it
 //	SPOOR_N           the number of addresses in a generation
 //	SPOOR_SEED        the random seed
 //	SPOOR_ENDED       the file to which spoor's commands append their exit status

@@ -34,6 +34,16 @@ type Request struct {
 	Off      []string          // flags of fetch that the user switched off, as "-http1"
 	Stages   map[string]string // commands that replace stages; "" is spoor's own
 	Sized    bool              // the user gave the size
+	Script   string            // a file: the loop that will run the crawl; "": the script crawl
+}
+
+// steady reports whether the loop can run a steady crawl: a loop of the user may lack this step.
+func (r *Request) steady() bool {
+	if r.Script == "" {
+		return true
+	}
+	text, err := atomicfile.ReadFile(r.Script, maxSmall)
+	return err == nil && bytes.Contains(text, []byte(stepSteady+")"))
 }
 
 // resumes reports whether the request has no flag that starts a new run. If so, the run keeps all
@@ -116,10 +126,23 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if err != nil {
 		return nil, err
 	}
-	own := ownStages(s, requirements, o.Prefix)
-	otherMode := *s
-	otherMode.Steady = !s.Steady
-	stages, changes := resolveStages(own, ownStages(&otherMode, requirements, o.Prefix), file, r.Stages, before)
+	looping := *s
+	looping.Steady = false
+	s.Steady = true
+	steadyStages, loopStages := ownStages(s, requirements, o.Prefix), ownStages(&looping, requirements, o.Prefix)
+	stages, changes := resolveStages(steadyStages, loopStages, file, r.Stages, before)
+	switch err := s.checkSteady(stages, requirements); {
+	case s.Form == FormSteady:
+		if err != nil {
+			return nil, faultf(statusMisuse, "-steady is not possible: %v\nhint: omit -steady", err)
+		}
+	case err != nil || s.Form == FormLoop || !r.steady():
+		s.Steady = false
+		stages, changes = resolveStages(loopStages, steadyStages, file, r.Stages, before)
+		if err != nil && s.Form == "" && (before == nil || before.Steady) {
+			changes = append(changes, fmt.Sprintf("each generation starts all stages anew, which is slower: %v", err))
+		}
+	}
 	if before == nil && r.Words != "" { // a mistyped name of a file is taken for words, so show them
 		changes = append(changes, fmt.Sprintf("the topic is the words %q", r.Words))
 	}
@@ -141,9 +164,6 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	}
 	if text := s.unsteered(stages, requirements, before); text != "" {
 		changes = append(changes, text)
-	}
-	if err := s.checkSteady(stages, requirements); err != nil {
-		return nil, err
 	}
 	if s.inCluster() {
 		if err := s.checkCluster(stages); err != nil {
@@ -281,18 +301,15 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 	return faultf(statusMisuse, "evolve rejected its flags: see above")
 }
 
-// checkSteady returns an error if -steady cannot be used with the settings and stages.
+// checkSteady returns an error if the settings and stages do not allow a steady crawl.
 func (s *Settings) checkSteady(stages Stages, w Requirements) error {
-	if !s.Steady {
-		return nil
-	}
-	for _, name := range []string{"evolve", "search"} {
-		if stage := stages.find(name); stage != nil && !stage.Own {
-			return faultf(statusMisuse, "-steady cannot be used with EVOLVE and SEARCH, which read one generation to the end of the file: omit -steady")
+	for _, stage := range stages {
+		if !stage.Own && !slices.Contains([]string{"fetch", "parse", "learn", "score"}, stage.Name) {
+			return fmt.Errorf("the command of the stage %s is run once for each generation", stage.Name)
 		}
 	}
 	if s.Search != "" && !s.Closed() && !IsAddress(s.Search) && (w.Search || w.Queries) {
-		return faultf(statusMisuse, "-steady cannot be used with -search %s in the live web, where the index grows with every generation: omit -steady", s.Search)
+		return fmt.Errorf("the index %s of -search grows with each generation of a live crawl", s.Search)
 	}
 	return nil
 }

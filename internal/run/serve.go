@@ -47,6 +47,7 @@ type Server struct {
 	Log       Log
 	Tally     Tally
 	Committed func(*Summary) error      // called after every window
+	Progress  func(*Summary, int)       // called every drawEvery during a window, with the number of its addresses; may be nil
 	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
 	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
 	Day       func(time.Time) string    // returns the day to store in the summary; may be nil
@@ -343,7 +344,8 @@ func (v *server) loop(ctx context.Context) error {
 	v.lastActivity = time.Now()
 	parent := os.Getppid()
 	warned := time.Duration(0)
-	tick := time.NewTicker(200 * time.Millisecond)
+	tick := time.NewTicker(drawEvery)
+	shown := 0 // outcomes
 	defer tick.Stop()
 	interrupts := ctx.Done()
 	for {
@@ -386,6 +388,11 @@ func (v *server) loop(ctx context.Context) error {
 				if v.phase == pausing {
 					continue // no outcome is missing
 				}
+			}
+			if v.Progress != nil && v.phase == awaiting && v.sum != nil && v.sum.Outcomes > 0 && v.sum.Outcomes != shown {
+				shown = v.sum.Outcomes
+				v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
+				v.Progress(v.sum, v.asked)
 			}
 			silence := time.Since(v.lastActivity)
 			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines for any time

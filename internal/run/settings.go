@@ -53,7 +53,8 @@ type Settings struct {
 	Pages       int // maximum number of fetches
 	Generations int // maximum number of generations; 0 is no limit
 	Patience    time.Duration
-	Steady      bool
+	Form        string // FormSteady, FormLoop, or "" for the quicker form that the stages allow
+	Steady      bool   // the form of the crawl: one pipeline for all generations
 	Watch       bool
 	Live        []string // flags of fetch: -name or -name=value
 
@@ -62,6 +63,13 @@ type Settings struct {
 	Ran      map[string]string // the stages as they were last run
 	Replaced []string          // the stages that are not spoor's own
 }
+
+// The forms that a user can ask for. A steady crawl of neither form runs the commands of replaced
+// stages anew for each generation, so that they need not know of window marks.
+const (
+	FormSteady = "steady" // all generations by the same processes, replaced stages included
+	FormLoop   = "loop"   // new processes for each generation
+)
 
 // Closed reports whether pages are fetched only from the archives.
 func (s *Settings) Closed() bool { return len(s.Archives) > 0 && !s.ArchiveFirst }
@@ -114,6 +122,7 @@ var settings = []setting{
 	list("exchange", false, func(s *Settings) *[]string { return &s.Exchange }),
 	word("node", false, func(s *Settings) *string { return &s.Node }),
 	word("partition", false, func(s *Settings) *string { return &s.Partition }),
+	word("form", false, func(s *Settings) *string { return &s.Form }),
 	boolean("steady", false, func(s *Settings) *bool { return &s.Steady }),
 	boolean("watch", false, func(s *Settings) *bool { return &s.Watch }),
 	list("live", false, func(s *Settings) *[]string { return &s.Live }),

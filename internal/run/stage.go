@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -28,8 +29,9 @@ func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, s
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	m := &meter{name: name, pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, kill: kill}
-	m.text = name == "learn" || name == "grow" && !m.endless
+	steady := c.now.step == stepSteady
+	m := &meter{name: name, pages: name == "evolve", endless: steady && c.Settings.Form == FormSteady, silence: silence, kill: kill}
+	m.text = name == "learn" || name == "grow"
 	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
 	if last := c.Totals.Last; 2*last.Errors[wire.ErrorMalformed] > last.Outcomes {
 		m.before = last.Errors[wire.ErrorMalformed]
@@ -43,7 +45,12 @@ func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, s
 	if name == "search" {
 		in = unanswered(in)
 	}
-	err := m.run(ctx, stage.Command, in, stdout)
+	var err error
+	if steady && !m.endless {
+		err = c.stageWindows(ctx, m, stage.Command, in, stdout)
+	} else {
+		err = m.run(ctx, stage.Command, in, stdout)
+	}
 	fault, ok := errors.AsType[*Fault](err)
 	switch {
 	case err == nil:
@@ -55,6 +62,83 @@ func (c *Crawl) Stage(ctx context.Context, kill <-chan os.Signal, name string, s
 		return err
 	}
 	return &Fault{Status: fault.Status} // run next prints the message
+}
+
+// stageWindows runs the command of a stage once for each window of a steady crawl. The command reads
+// the records of one window to the end of its input, as in a crawl that loops over generations, so it
+// may buffer them and needs to know no window marks.
+func (c *Crawl) stageWindows(ctx context.Context, m *meter, command string, in io.Reader, stdout io.Writer) error {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for generation := 0; ; {
+		w := &window{in: lines}
+		err := w.next()
+		if err == nil {
+			var topic string
+			if topic, err = c.topic(generation, m.name); err == nil {
+				m.env = []string{fmt.Sprintf("SPOOR_GENERATION=%d", generation), "SPOOR_TOPIC=" + topic}
+				err = m.run(ctx, command, w, stdout)
+			}
+		}
+		switch {
+		case err != nil && !errors.Is(err, io.EOF):
+			return err
+		case w.mark == nil:
+			return nil
+		}
+		if _, err := stdout.Write(w.mark); isPipe(err) {
+			return faultf(statusPipe, "")
+		} else if err != nil {
+			return err
+		}
+		generation = w.generation + 1
+	}
+}
+
+// A window reads the lines up to the next window mark.
+type window struct {
+	in         *bufio.Reader
+	line       []byte // what was not returned yet of the line that was read
+	mark       []byte // the mark that has ended the window; nil if there was none yet
+	generation int    // of the mark
+}
+
+// next reads a line. The error is io.EOF if it is a mark, or the input has ended.
+func (w *window) next() (err error) {
+	if w.line, err = readLine(w.in); len(w.line) == 0 && err != nil {
+		return err
+	}
+	generation, ok := markOf(w.line)
+	if !ok {
+		return nil
+	}
+	w.mark, w.line, w.generation = bytes.Clone(w.line), nil, generation
+	return io.EOF
+}
+
+func (w *window) Read(b []byte) (n int, err error) {
+	if w.mark != nil {
+		return 0, io.EOF
+	}
+	if len(w.line) == 0 {
+		if err := w.next(); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(b, w.line)
+	w.line = w.line[n:]
+	return n, nil
+}
+
+// markOf returns the generation of a window mark, and false for any other line.
+func markOf(line []byte) (generation int, ok bool) {
+	if !bytes.Contains(line, []byte(`"mark"`)) {
+		return 0, false
+	}
+	var rec wire.Record
+	if wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec) != nil || !rec.IsMark() {
+		return 0, false
+	}
+	return rec.Generation, true
 }
 
 // stage returns a stage of the step being run, nil if there is none of that name.
@@ -126,6 +210,7 @@ func unanswered(in io.Reader) io.Reader {
 // A meter runs a stage that the user has replaced, and counts the records of its input and output.
 type meter struct {
 	name    string        // of the stage
+	env     []string      // further variables for the command
 	pages   bool          // count only pages, because evolve adds addresses
 	text    bool          // the output is a topic, not records
 	adds    bool          // the stage may write more records than it reads
@@ -151,7 +236,10 @@ type meter struct {
 const silence = 30 * time.Second
 
 func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Writer) error {
+	m.in.Store(0)
+	m.out.Store(0)
 	cmd := exec.Command("bash", "-c", "set -o pipefail\n"+command)
+	cmd.Env = append(os.Environ(), m.env...)
 	cmd.Stderr = os.Stderr
 	procgroup.Lead(cmd, syscall.SIGKILL)
 	stdin, err := cmd.StdinPipe()
@@ -383,9 +471,8 @@ func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
 		}
 		return faultf(statusFailed, "wrote a line that is not a record: %.60q (messages belong on stderr)", text)
 	}
-	if m.endless && bytes.Contains(line, []byte(`"mark"`)) {
-		var rec wire.Record
-		if wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec) == nil && rec.IsMark() {
+	if m.endless {
+		if _, ok := markOf(line); ok {
 			return m.mark(in)
 		}
 	}
@@ -443,7 +530,7 @@ func (m *meter) watch(fed, stop <-chan struct{}, faults chan<- error) {
 			continue
 		}
 		if in > out || marks > 0 {
-			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v: it keeps lines back, hangs, or needs longer for a page (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a slow stage needs the crawl without -steady)",
+			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v: it keeps lines back, hangs, or needs longer for a page (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; without -steady a stage may be slow)",
 				in-out, marks, m.silence)
 			return
 		}

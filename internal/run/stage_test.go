@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/testfile"
 )
 
 // records returns n pages, a line each.
@@ -268,4 +271,58 @@ func TestUnanswered(t *testing.T) {
 	if want := one + "\n" + two; err != nil || string(got) != want {
 		t.Errorf("got  %s\nwant %s, %v", got, want, err)
 	}
+}
+
+// A command that knows no window marks runs once for each window that has records, and may keep all of
+// them until the end.
+func TestStageWindows(t *testing.T) {
+	for _, test := range []struct {
+		name, command, want, fault string
+		in                         []string
+	}{
+		{
+			name: "each window by its own process", command: `cat >/dev/null; echo "{\"v\":1,\"url\":\"http://$SPOOR_GENERATION.test/\",\"status_code\":200}"; [[ -e $SPOOR_TOPIC ]]`,
+			in:   []string{mark(t, 6), records(1), mark(t, 7), mark(t, 8), records(1), mark(t, 9)},
+			want: mark(t, 6) + `{"v":1,"url":"http://7.test/","status_code":200}` + "\n" + mark(t, 7) + mark(t, 8) + `{"v":1,"url":"http://9.test/","status_code":200}` + "\n" + mark(t, 9),
+		},
+		{name: "it keeps lines back", command: "tac", in: []string{mark(t, 0), records(2), mark(t, 1)}, want: mark(t, 0) + strings.Join(reversed(records(2)), "") + mark(t, 1)},
+		{name: "long lines", command: "cat", in: []string{mark(t, 0), strings.Repeat(records(1000), 10)}, want: mark(t, 0) + strings.Repeat(records(1000), 10)},
+		{name: "it loses a record of the second window", command: "sed 3d", in: []string{mark(t, 0), records(2), mark(t, 1), records(3), mark(t, 2), records(1), mark(t, 3)}, want: mark(t, 0) + records(2) + mark(t, 1) + records(2), fault: "read 3 records and wrote 2"},
+		{name: "nothing", command: "cat", in: nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &Crawl{Dir: Dir(t.TempDir())}
+			testfile.Write(t, c.Dir.Path(Topic), "{}")
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var out []byte
+			read := make(chan error)
+			go func() {
+				var err error
+				out, err = io.ReadAll(r)
+				read <- err
+			}()
+			err = c.stageWindows(t.Context(), &meter{name: "parse", silence: time.Minute}, test.command, strings.NewReader(strings.Join(test.in, "")), w)
+			w.Close()
+			if rerr := <-read; rerr != nil {
+				t.Fatal(rerr)
+			}
+			if f, _ := errors.AsType[*Fault](err); test.fault == "" && err != nil || test.fault != "" && (f == nil || f.Text != test.fault) {
+				t.Errorf("error %v, want %q", err, test.fault)
+			}
+			if string(out) != test.want {
+				t.Errorf("wrote\n%.2000s\nwant\n%.2000s", out, test.want)
+			}
+		})
+	}
+}
+
+// reversed returns the lines of s, the last one first.
+func reversed(s string) []string {
+	lines := slices.Collect(strings.Lines(s))
+	slices.Reverse(lines)
+	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Pages:         s.Pages,
 		MaxWindows:    s.Generations,
 		Patience:      s.Patience,
-		Timeout:       s.timeout(),
+		Timeout:       c.timeout(),
 		CompactAt:     64 << 20,
 		EndWithParent: true,
 		Exact:         !c.Stages.addsSitemaps(),
@@ -65,9 +66,13 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Tally:         tally,
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
 		Most:          c.leaseLimit,
-		Keep:          s.Keep,
-		Day:           s.today,
-		Waiting:       func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
+		Progress: func(sum *Summary, asked int) {
+			sum.Hosts, sum.Waiting = c.Totals.Last.Hosts, c.Totals.Last.Waiting
+			c.View.Progress(c, fmt.Sprintf("fetching: %d of %d done", sum.Outcomes, asked), sum)
+		},
+		Keep:    s.Keep,
+		Day:     s.today,
+		Waiting: func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
 	}
 	v.Request.N = s.Size
 	if s.Partition != "" {
@@ -86,10 +91,14 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 }
 
 // timeout returns how long a steady crawl waits for a record to come back: longer than fetch may wait
-// for an address that is due later.
-func (s *Settings) timeout() time.Duration {
+// for an address that is due later, and without limit if a command that replaces a stage may keep a whole
+// generation.
+func (c *Crawl) timeout() time.Duration {
+	if c.Settings.Form != FormSteady && len(c.Settings.Replaced) > 0 {
+		return math.MaxInt64
+	}
 	wait := time.Duration(0)
-	for _, flag := range s.Live {
+	for _, flag := range c.Settings.Live {
 		if value, ok := strings.CutPrefix(flag, "-deadline="); ok {
 			if wait, _ = time.ParseDuration(value); wait == 0 { // no deadline
 				wait = 24 * time.Hour // as long as fetch waits for a host

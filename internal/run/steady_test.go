@@ -15,7 +15,7 @@ func TestTimeoutExceedsDeadline(t *testing.T) {
 		{[]string{"-deadline=1h"}, 61 * time.Minute},
 		{[]string{"-deadline=0s"}, 24*time.Hour + time.Minute},
 	} {
-		if got := (&Settings{Live: test.live}).timeout(); got != test.want {
+		if got := (&Crawl{Settings: &Settings{Live: test.live}}).timeout(); got != test.want {
 			t.Errorf("%q: %v, want %v", test.live, got, test.want)
 		}
 	}

@@ -89,7 +89,7 @@ func (o *opening) clusterSettings(given map[string]bool) error {
 	}
 	s.Exchange = append([]string{"-to=" + o.servers}, s.Exchange...)
 	given["exchange"], given["crawl"] = true, true
-	s.Crawl, s.Node, s.Partitions, s.Lag, s.Steady = o.name, o.node, int(o.partitions), int(o.lag), true
+	s.Crawl, s.Node, s.Partitions, s.Lag, s.Form = o.name, o.node, int(o.partitions), int(o.lag), run.FormSteady
 	if !given["lag"] && !s.Closed() {
 		s.Lag = 1
 	}

@@ -276,6 +276,9 @@ func (c *command) open() error {
 	if err != nil {
 		return err
 	}
+	if script != "-" {
+		request.Script = script
+	}
 	lock, err := opener.Open(ctx, request)
 	if err != nil {
 		return err

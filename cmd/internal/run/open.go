@@ -36,6 +36,7 @@ type opening struct {
 	params   filter.Strings
 	horizon  time.Duration
 	quiet    bool
+	steady   bool
 	minFree  filter.Size
 }
 
@@ -101,7 +102,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own); several, with commas: the first steers")
 	fs.StringVar(&o.s.Norm, "norm", "", "words that cosines use (`page|topic`); all words of the page, or those of the topic; default: see score -help=all")
-	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next; the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
+	fs.BoolVar(&o.steady, "steady", false, "keep replaced stages running, too, from one generation to the next; with =false start all stages anew for each, which is slower; the crawl is the same")
 	fs.BoolVar(&o.quiet, "q", false, "print only warnings and errors, no line for each generation and no closing lines")
 	fs.BoolVar(&o.quiet, "quiet", false, "the same as -q")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html up to date; report makes it, and a browser that shows it reloads it")
@@ -170,6 +171,12 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	}
 	if s.PerDay > 0 && o.topic != "" && !names["patience"] {
 		s.Patience, names["patience"] = endless*time.Second, true
+	}
+	if names["steady"] {
+		s.Form, names["form"] = run.FormLoop, true
+		if o.steady {
+			s.Form = run.FormSteady
+		}
 	}
 	if names["chance"] {
 		names["seed"] = true
