@@ -154,7 +154,7 @@ func (c *Crawl) saveStep() error {
 	n, d := &c.now, c.Dir
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "step=%s in=%s\n", n.step, Quote(d.Path(n.in)))
-	fmt.Fprintf(&b, "export SPOOR_RUN=%s SPOOR_TOPIC=%s SPOOR_N=%d SPOOR_SEED=%d", Quote(string(d)), Quote(n.topic), c.Settings.Size, c.Settings.Seed)
+	fmt.Fprintf(&b, "export SPOOR_RUN=%s SPOOR_TOPIC=%s SPOOR_N=%d SPOOR_SEED=%d", Quote(string(d)), Quote(n.topic), c.Settings.size(c.Totals.Fetched), c.Settings.Seed)
 	stages := c.steps
 	if n.step == stepSteady {
 		stages = c.Stages
@@ -431,7 +431,7 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 		return c.end(EndPages)
 	}
 	q := s.request()
-	q.N, q.Generation = s.Size, g
+	q.N, q.Generation = s.size(t.Fetched), g
 	if t.Generation > 0 && t.Last.Cost == 0 && t.Last.Errors[wire.ErrorBudget] > 0 {
 		q.Horizon = 0 // otherwise the addresses that fetch returned untried would be leased again at once
 	}

@@ -109,7 +109,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if !known && (restored || evolve == "" && (before == nil || !slices.Contains(before.Replaced, "evolve"))) {
 		return nil, o.unknownStrategy(ctx, s.Strategy)
 	}
+	s.Grows = before != nil && before.Grows
 	if before == nil {
+		s.Grows = requirements.Grows && !r.Sized && !s.Compat && !s.inCluster() && evolve == ""
 		if s.Compat && requirements.Single && !r.Sized {
 			s.Size = 1
 		}

@@ -49,6 +49,7 @@ type Server struct {
 	Committed func(*Summary) error      // called after every window
 	Progress  func(*Summary, int)       // called every drawEvery during a window, with the number of its addresses; may be nil
 	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
+	Size      func(fetched int) int     // returns the number of addresses to lease after so many fetches; may be nil: Request.N
 	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
 	Day       func(time.Time) string    // returns the day to store in the summary; may be nil
 	Ended     func(reason string) error // called once, with the reason for the end
@@ -556,6 +557,9 @@ func (v *server) lease() error {
 		return nil
 	}
 	n := v.Request.N
+	if v.Size != nil {
+		n = v.Size(v.spent)
+	}
 	if v.Most != nil {
 		if n = min(n, v.Most()); n == 0 {
 			v.phase, v.due = pausing, time.Now().Add(spaceInterval)

@@ -25,6 +25,7 @@ type Settings struct {
 	Compat   bool
 	Seed     int
 	Size     int
+	Grows    bool // large crawls have larger generations, see GrownSize
 	Fitness  string
 	Norm     string
 	Convert  []string // values of parse -convert: TYPE=COMMAND
@@ -71,6 +72,19 @@ const (
 	FormLoop   = "loop"   // new processes for each generation
 )
 
+// GrownSize returns the number of addresses in a generation: size, but at least a thousandth of the pages
+// fetched so far. So a crawl of a million pages has some 5,000 generations instead of 50,000, and the
+// strategy decides by what it knew at most a thousandth of the crawl ago.
+func GrownSize(size, fetched int) int { return max(size, fetched/1000) }
+
+// size returns the number of addresses in the next generation, after so many fetches.
+func (s *Settings) size(fetched int) int {
+	if s.Grows {
+		return GrownSize(s.Size, fetched)
+	}
+	return s.Size
+}
+
 // Closed reports whether pages are fetched only from the archives.
 func (s *Settings) Closed() bool { return len(s.Archives) > 0 && !s.ArchiveFirst }
 
@@ -87,6 +101,7 @@ var settings = []setting{
 	word("strategy", true, func(s *Settings) *string { return &s.Strategy }),
 	number("seed", true, func(s *Settings) *int { return &s.Seed }),
 	number("size", true, func(s *Settings) *int { return &s.Size }),
+	boolean("grows", false, func(s *Settings) *bool { return &s.Grows }),
 	boolean("compat", true, func(s *Settings) *bool { return &s.Compat }),
 	word("fitness", true, func(s *Settings) *string { return &s.Fitness }),
 	word("norm", true, func(s *Settings) *string { return &s.Norm }),

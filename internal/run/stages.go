@@ -35,6 +35,7 @@ type Requirements struct {
 	Expand   string // the rule that expands the topic: topic -expand
 	Search   bool   // the strategy emits queries
 	Queries  bool   // the strategy emits queries if its parameter queries is true
+	Grows    bool   // generations may grow with the crawl
 	Single   bool   // with -compat, each generation has one page
 	Unscored bool   // the score does not steer the strategy
 	Compat   bool   // the strategy has the parameter compat
@@ -206,6 +207,9 @@ func ownStages(s *Settings, w Requirements, prefix Prefix) Stages {
 	}
 	if s.Search != "" && w.Queries {
 		evolve.WriteString(" -param queries=true")
+	}
+	if s.Grows {
+		evolve.WriteString(" -grow")
 	}
 	state := "-state " + inRun("evolve")
 	search := s.searchCommand(prefix.Quote("search"))

@@ -74,7 +74,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Day:     s.today,
 		Waiting: func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
 	}
-	v.Request.N = s.Size
+	v.Request.N, v.Size = s.Size, s.size
 	if s.Partition != "" {
 		v.Exchange = true
 		v.Stop = c.Dir.nodeStop()

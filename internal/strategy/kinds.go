@@ -15,6 +15,7 @@ type Kind struct {
 	// empty if the source was available. See doc/design/papers.md.
 	Reconstructed string
 
+	Grows    bool // generations may grow with the crawl: their size has no other meaning to the strategy
 	Unscored bool // whatever its parameters, no score of a page or link steers it: it scores pages itself, or not at all
 	Stages   Stages
 	New      func() Strategy
@@ -68,19 +69,19 @@ func Kinds() []Kind {
 
 		// Plain orders.
 		{
-			Name: "breadthfirst", New: newBreadthFirst,
+			Name: "breadthfirst", New: newBreadthFirst, Grows: true,
 			Source:   "the plain baseline",
 			Summary:  "links in the order of their discovery",
 			Unscored: true,
 		},
 		{
-			Name: "depthfirst", New: newDepthFirst,
+			Name: "depthfirst", New: newDepthFirst, Grows: true,
 			Source:   "the plain baseline",
 			Summary:  "the newest links first",
 			Unscored: true,
 		},
 		{
-			Name: "random", New: newRandomOrder,
+			Name: "random", New: newRandomOrder, Grows: true,
 			Source:   "the plain baseline; the random crawls of judge, by which nAUC is 0, draw one page at a time",
 			Summary:  "links in random order, all equally likely",
 			Unscored: true,
@@ -88,25 +89,25 @@ func Kinds() []Kind {
 
 		// By links alone.
 		{
-			Name: "indegree", New: newInDegree,
+			Name: "indegree", New: newInDegree, Grows: true,
 			Source:   "Cho, Garcia-Molina and Page 1998, backlink count",
 			Summary:  "links of the most pages first",
 			Unscored: true,
 		},
 		{
-			Name: "pagerank", New: newPageRank,
+			Name: "pagerank", New: newPageRank, Grows: true,
 			Source:  "Cho, Garcia-Molina and Page 1998; topical: Haveliwala 2002",
 			Summary: "links of the pages with the highest PageRank first",
 		},
 		{
-			Name: "hits", New: newHITS,
+			Name: "hits", New: newHITS, Grows: true,
 			Source:  "Kleinberg 1999; Bharat and Henzinger 1998; Chakrabarti, van den Berg and Dom 1999",
 			Summary: "links of the best hubs first",
 		},
 
 		// By words, without learning.
 		{
-			Name: "bestfirst", New: newBestFirst,
+			Name: "bestfirst", New: newBestFirst, Grows: true,
 			Source:  "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
 			Summary: "links of the most relevant pages first",
 		},
@@ -116,12 +117,12 @@ func Kinds() []Kind {
 			Summary: "the N best links as a batch, from a buffer that keeps the best",
 		},
 		{
-			Name: "fish", New: newFish,
+			Name: "fish", New: newFish, Grows: true,
 			Source:  "De Bra and Post 1994",
 			Summary: "a list in which links of relevant pages go to the front",
 		},
 		{
-			Name: "shark", New: newShark,
+			Name: "shark", New: newShark, Grows: true,
 			Source:        "Hersovici et al. 1998",
 			Summary:       "best-first by scores that links inherit from their ancestors, and by the words around them",
 			Reconstructed: "the values of delta, beta, gamma and depth",
@@ -152,29 +153,29 @@ func Kinds() []Kind {
 
 		// By learning which links lead where.
 		{
-			Name: "apprentice", New: newApprentice,
+			Name: "apprentice", New: newApprentice, Grows: true,
 			Source:  "Chakrabarti, Punera and Subramanyam 2002; Barbosa and Freire 2007 (ACHE)",
 			Summary: "a classifier of links, trained by where links have led",
 		},
 		{
-			Name: "anthelion", New: newAnthelion,
+			Name: "anthelion", New: newAnthelion, Grows: true,
 			Source:  "Meusel, Mika and Blanco 2014",
 			Summary: "a bandit over hosts, above a classifier of links that learns online",
 		},
 		{
-			Name: "tagpath", New: newTagPath,
+			Name: "tagpath", New: newTagPath, Grows: true,
 			Source:  "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
 			Summary: "a bandit over tag paths, the positions of links on their pages",
 		},
 		{
-			Name: "linearq", New: newLinearQ,
+			Name: "linearq", New: newLinearQ, Grows: true,
 			Source:  "Han, Wuillemin and Senellart 2018",
 			Summary: "Q-learning of the long-term value of links, with a linear function",
 		},
 
 		// Our own.
 		{
-			Name: "forage", New: newForage,
+			Name: "forage", New: newForage, Grows: true,
 			Source:   "this project",
 			Summary:  "models of pages and links that are learned during the crawl",
 			Unscored: true,

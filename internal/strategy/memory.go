@@ -60,6 +60,8 @@ type alias struct {
 func (m *memory) Visit(rec *wire.Record) { m.visit(rec) }
 func (m *memory) Params() []Param        { return nil }
 
+func (m *memory) outcomes() int { return len(m.pages) }
+
 // visit records the outcome rec and returns the place of its page. ok is false if rec is not
 // an outcome or was returned unfetched.
 func (m *memory) visit(rec *wire.Record) (place int, ok bool) {

@@ -51,6 +51,14 @@ type partitioned interface {
 	setForeign(func(url string) bool)
 }
 
+// Pages returns the number of addresses that s knows to be fetched, or to have failed.
+func Pages(s Strategy) int {
+	if s, ok := s.(interface{ outcomes() int }); ok {
+		return s.outcomes()
+	}
+	return 0
+}
+
 // Restrict sets the function that reports whether another partition of the crawl fetches an address:
 // s may propose such addresses, but gets no outcomes of them. Restrict is called before the first
 // Visit and before the state is restored.

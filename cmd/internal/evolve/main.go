@@ -18,6 +18,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/partition"
 	"spoor/internal/robots"
+	"spoor/internal/run"
 	"spoor/internal/strategy"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
@@ -38,6 +39,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&opt.topic, "topic", "", "the topic of the crawl, a `file` or words as for score; required by strategies that use its words")
 	fs.IntVar(&opt.generation, "generation", 0, "`number` of the generation that is read, from 1; 0: the one after the last")
 	fs.IntVar(&opt.n, "n", 20, "`number` of addresses that a generation fetches")
+	fs.BoolVar(&opt.grow, "grow", false, "propose at least one address for every 1000 fetched pages, so that large crawls have larger generations")
 	fs.Uint64Var(&opt.seed, "seed", 1, "random `seed`")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value`; may be repeated")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
@@ -88,7 +90,7 @@ type options struct {
 	agent                  string
 	nofollow, alternates   bool
 	outside                outside
-	windowed               bool
+	windowed, grow         bool
 	dir                    string // of the windows kept
 	partition              partition.Partition
 	stream                 filter.Stream
@@ -177,6 +179,9 @@ func (o *options) warnUnscored(stderr io.Writer) {
 func (o *options) breed(w *wire.Writer, s strategy.Strategy, n, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
 	operators = map[string]int64{}
 	var rec wire.Record
+	if o.grow {
+		n = run.GrownSize(n, strategy.Pages(s))
+	}
 	next := s.Breed(n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
 	if err := o.outside.write(w, generation+1, tally); err != nil {
 		return nil, err

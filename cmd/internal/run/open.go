@@ -83,7 +83,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally; the default differs from it in places, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost reaches `n`; the cost is fetched pages plus queries")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
-	fs.Var(&o.size, "size", "`addresses` a generation (default 200, with -archive or -cluster 20)")
+	fs.Var(&o.size, "size", "`addresses` a generation (default 200, with -archive or -cluster 20, and with most strategies at least a thousandth of the pages fetched so far)")
 	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
 	fs.Var(&o.seed, "chance", "the same as -seed")
 	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`); in proportion to their priority")
