@@ -142,7 +142,8 @@ func (n *now) save(d Dir) error {
 }
 
 // saveStep writes the file of the current step, and the script nowFile, which the shell sources. The
-// script sets the step, its input, the commands of the stages, and environment variables for them:
+// script sets the step, its input, the number of stages after the first that a signal interrupts too, the
+// commands of the stages, and environment variables for them:
 //
 //	SPOOR_RUN         the run directory
 //	SPOOR_TOPIC       the topic file; for the stages of spoor in a steady crawl, the topic file at its start
@@ -153,7 +154,11 @@ func (n *now) save(d Dir) error {
 func (c *Crawl) saveStep() error {
 	n, d := &c.now, c.Dir
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "step=%s in=%s\n", n.step, Quote(d.Path(n.in)))
+	returns := 0
+	if n.step == stepSteady && !(c.Settings.Closed() && c.Stages.find("fetch").Own) { // fetch would return pages that an archive has
+		returns = 1
+	}
+	fmt.Fprintf(&b, "step=%s in=%s returns=%d\n", n.step, Quote(d.Path(n.in)), returns)
 	fmt.Fprintf(&b, "export SPOOR_RUN=%s SPOOR_TOPIC=%s SPOOR_N=%d SPOOR_SEED=%d", Quote(string(d)), Quote(n.topic), c.Settings.size(c.Totals.Fetched), c.Settings.Seed)
 	stages := c.steps
 	if n.step == stepSteady {

@@ -83,7 +83,7 @@ var stepStages = map[string][]string{
 // that failed only because the next stage had ended (141).
 func (c *Crawl) blame(status int, e ended) error {
 	stages := stepStages[c.now.step]
-	var words []string
+	var words, cutOff []string
 	worst, how := 0, "the same command resumes the crawl"
 	names := append(slices.Clone(stages), "keep")
 	for _, name := range slices.Sorted(maps.Keys(e)) {
@@ -99,10 +99,14 @@ func (c *Crawl) blame(status int, e ended) error {
 		case end.status == 0:
 			continue
 		}
+		text := fmt.Sprintf("%s ended with status %d", name, end.status)
 		if end.note != "" && name != "keep" {
-			words = append(words, name+" "+end.note)
+			text = name + " " + end.note
+		}
+		if end.status == statusPipe {
+			cutOff = append(cutOff, text)
 		} else {
-			words = append(words, fmt.Sprintf("%s ended with status %d", name, end.status))
+			words = append(words, text)
 		}
 		if stage := c.stage(name); stage != nil && !stage.Own && end.status != statusPipe {
 			how = "fix the stage, and the same command resumes the crawl"
@@ -119,8 +123,8 @@ func (c *Crawl) blame(status int, e ended) error {
 		}
 		words = append(words, fmt.Sprintf("another process of the pipeline ended with status %d", status))
 	}
-	if worst != statusPipe { // the stages that ended with statusPipe are not the cause
-		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
+	if worst == statusPipe { // otherwise the stages that ended with statusPipe are not the cause
+		words = append(words, cutOff...)
 	}
 	step := strings.Join(stages, " | ")
 	switch c.now.step {
@@ -131,7 +135,7 @@ func (c *Crawl) blame(status int, e ended) error {
 			os.Remove(c.Dir.File(c.now.generation, Addresses))
 		}
 	case stepSteady:
-		step = "the loop"
+		step = "fetch | parse | score | evolve"
 	}
 	messages, err := c.Dir.lastMessages(c.now.logged)
 	if err != nil {

@@ -17,6 +17,8 @@ func TestBlame(t *testing.T) {
 	}{
 		{"one stage", stepVisit, 7, ended{"fetch": {}, "parse": {7, ""}, "score": {}}, 7, "fetch | parse | score: parse ended with status 7\n"},
 		{"its neighbour was cut off", stepVisit, 141, ended{"fetch": {statusPipe, ""}, "parse": {7, ""}, "score": {}}, 7, "score: parse ended with status 7\n"},
+		{"the frontier was cut off", stepSteady, 7, ended{"parse": {7, ""}, "frontier": {statusPipe, "found it"}}, 7, "evolve: parse ended with status 7\n"},
+		{"only the frontier was", stepSteady, 141, ended{"frontier": {statusPipe, "found it"}}, 141, "evolve: frontier found it\n"},
 		{"all were cut off", stepEvolve, 141, ended{"evolve": {statusPipe, ""}}, 141, "evolve: evolve ended with status 141\n"},
 		{"two", stepVisit, 7, ended{"parse": {7, ""}, "score": {statusFailed, "read 3 records and wrote 2"}}, 7, "parse ended with status 7, score read 3 records and wrote 2\n"},
 		{"the disk is full", stepVisit, 3, ended{"fetch": {1, ""}, "keep": {statusDiskFull, "12"}}, 3, "fetch ended with status 1, keep ended with status 3\n"},

@@ -47,7 +47,7 @@ type Server struct {
 	Log       Log
 	Tally     Tally
 	Committed func(*Summary) error      // called after every window
-	Progress  func(*Summary, int)       // called every drawEvery during a window, with the number of its addresses; may be nil
+	Progress  func(*Summary, int)       // called every drawEvery during a window and at its last outcome, with the number of its addresses; may be nil
 	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
 	Size      func(fetched int) int     // returns the number of addresses to lease after so many fetches; may be nil: Request.N
 	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
@@ -102,6 +102,7 @@ type server struct {
 	due           time.Time // when to try to lease again
 	lastActivity  time.Time // time of the last input or output
 	begun         time.Time // start of the window
+	shown         int       // outcomes in the window when its progress was last shown
 	asked         int       // number of addresses in the window
 	visited       int       // number of visited pages in the store, if Keep is set
 	empty         int       // consecutive windows without an outcome
@@ -346,7 +347,6 @@ func (v *server) loop(ctx context.Context) error {
 	parent := os.Getppid()
 	warned := time.Duration(0)
 	tick := time.NewTicker(drawEvery)
-	shown := 0 // outcomes
 	defer tick.Stop()
 	interrupts := ctx.Done()
 	for {
@@ -390,10 +390,8 @@ func (v *server) loop(ctx context.Context) error {
 					continue // no outcome is missing
 				}
 			}
-			if v.Progress != nil && v.phase == awaiting && v.sum != nil && v.sum.Outcomes > 0 && v.sum.Outcomes != shown {
-				shown = v.sum.Outcomes
-				v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
-				v.Progress(v.sum, v.asked)
+			if v.phase == awaiting && v.sum != nil && v.sum.Outcomes < v.asked {
+				v.showProgress()
 			}
 			silence := time.Since(v.lastActivity)
 			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines for any time
@@ -405,6 +403,19 @@ func (v *server) loop(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// ErrStageEnded is the error of [Server.Serve] if its input ends although the crawl has not.
+var ErrStageEnded = errors.New("a stage has ended")
+
+// showProgress shows the window so far, if that has changed.
+func (v *server) showProgress() {
+	if v.Progress == nil || v.sum.Outcomes == v.shown {
+		return
+	}
+	v.shown = v.sum.Outcomes
+	v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
+	v.Progress(v.sum, v.asked)
 }
 
 const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks; evolve needs -window"
@@ -427,6 +438,9 @@ func (v *server) process(rec *wire.Record) error {
 		v.untried = rec.Error == wire.ErrorBudget
 	}
 	v.sum.Count(rec)
+	if v.sum.Outcomes == v.asked && rec.IsOutcome() {
+		v.showProgress()
+	}
 	if rec.Generation > v.window {
 		if err := v.charge(rec); err != nil {
 			return err
@@ -580,7 +594,7 @@ func (v *server) lease() error {
 	} else if err != nil {
 		return err
 	}
-	v.sum = NewSummary(v.window)
+	v.sum, v.shown = NewSummary(v.window), 0
 	var batch bytes.Buffer
 	if !v.firstMarkSeen {
 		if err := appendMark(&batch, v.from); err != nil {
@@ -703,7 +717,7 @@ func (v *server) endOfInput() error {
 		return err
 	}
 	if v.served.End == "" && v.interrupted == nil {
-		return fmt.Errorf("the pipeline ended in window %d: a stage has ended\nhint: see its error message; run the same command again to repeat the window", v.window)
+		return fmt.Errorf("the pipeline ended in window %d: %w\nhint: see its error message; run the same command again to repeat the window", v.window, ErrStageEnded)
 	}
 	return nil
 }

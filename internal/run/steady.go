@@ -68,7 +68,11 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Most:          c.leaseLimit,
 		Progress: func(sum *Summary, asked int) {
 			sum.Hosts, sum.Waiting = c.Totals.Last.Hosts, c.Totals.Last.Waiting
-			c.View.Progress(c, fmt.Sprintf("fetching: %d of %d done", sum.Outcomes, asked), sum)
+			what := "choosing what is next"
+			if sum.Outcomes < asked {
+				what = fmt.Sprintf("fetching: %d of %d done", sum.Outcomes, asked)
+			}
+			c.View.Progress(c, what, sum)
 		},
 		Keep:    s.Keep,
 		Day:     s.today,

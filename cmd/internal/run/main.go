@@ -220,8 +220,17 @@ func (c *command) serve() error {
 	filter.IgnorePipe()
 	tally := filter.NewTally(filter.Logger(c.log, "frontier serve", filter.LogOptions{}))
 	err = crawl.ServeSteady(ctx, c.stdin, c.stdout, tally)
-	if err := crawl.Dir.NoteEnd("frontier", filter.ExitStatus(err), ""); err != nil {
+	status, note := filter.ExitStatus(err), ""
+	cutOff := errors.Is(err, run.ErrStageEnded)
+	if cutOff { // run next tells which stage, or prints the note
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		status, note = filter.StatusPipe, "found that "+text
+	}
+	if err := crawl.Dir.NoteEnd("frontier", status, note); err != nil {
 		return err
+	}
+	if cutOff {
+		return filter.Exit(status, filter.ErrSilent)
 	}
 	// run next reports the errors of all stages, so this one is only logged.
 	if status := filter.Status("frontier", c.log, err); status != 0 {
