@@ -480,11 +480,7 @@ func (v *server) mark(window int) error {
 		v.empty = 0
 		return v.lease()
 	}
-	stats, err := v.s.Stats(time.Now())
-	if err != nil {
-		return err
-	}
-	v.sum.SetStore(stats)
+	v.sum.SetStore(v.s.Counts(time.Now()))
 	if v.empty++; exhausted(v.empty, v.sum) {
 		return v.finish(EndEmpty)
 	}
@@ -496,13 +492,10 @@ func (v *server) commit() error {
 	if v.Windows == "" && v.Committed == nil {
 		return nil
 	}
-	stats, err := v.s.Stats(time.Now())
-	if err != nil {
-		return err
-	}
-	v.sum.SetStore(stats)
+	counts := v.s.Counts(time.Now())
+	v.sum.SetStore(counts)
 	if v.Keep > 0 {
-		v.visited = stats.States[frontier.Visited.String()]
+		v.visited = counts.Visited
 		v.sum.Visited = v.visited
 	}
 	if v.Day != nil {
