@@ -123,6 +123,10 @@ crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) ti
 supervised: build ## a live crawl of 30 hosts under runit for FOR (2h), killed, its disk full, a host down
 	$(GO) test -v -count=1 -timeout=24h -run='^TestASupervisedCrawlLosesNothing$$' ./e2e -supervised=$(or $(FOR),2h) -seed=$(SEED)
 
+.PHONY: million
+million: build ## crawl a planted web of a million pages (PAGES on HOSTS) for hours, killed at each tenth; measures every process
+	scripts/million $(or $(PAGES),1000000) $(or $(HOSTS),200000)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s), LANES (1) at a time; F=Name P=./dir/ selects
 	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \

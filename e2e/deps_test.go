@@ -45,8 +45,8 @@ const imports = `
 	cmd/internal/filter: base
 	scripts:
 
-	# A program for the Makefile, which runs the commands.
-	packaging:
+	# Programs for the Makefile and for scripts/million, which run by themselves.
+	packaging planted:
 
 	# Tests only.
 	testfile:

@@ -79,6 +79,9 @@ type Index struct {
 	release func() error
 	file    os.FileInfo // describes the file at Path
 
+	filterOnce sync.Once
+	filter     keyFilter // see mayHave
+
 	// If the file is truncated while it is mapped, or does not match the archive, the index is
 	// rebuilt, once.
 	build   func(why error) (*Index, error)
@@ -905,21 +908,19 @@ func lineEnd(data []byte, begin int) int {
 	return len(data)
 }
 
-// lines yields the lines of a canonical URL, oldest first.
-func (x *Index) lines(url string) iter.Seq[[]byte] {
+// lines yields the lines of a key, oldest first.
+func (x *Index) lines(key indexKey) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		var space [256]byte
-		key := append(append(space[:0], weburl.SURT(url)...), ' ')
 		// Several URLs can have the same key; their lines differ after the timestamp.
 		var more [256]byte
-		want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
-		for at := x.search(key); at < len(x.data); {
+		want := append(appendMember(append(more[:0], ' '), "{", "url", key.url), ',')
+		for at := x.search(key.surt); at < len(x.data); {
 			end := lineEnd(x.data, at)
 			line := x.data[at:end]
-			if !bytes.HasPrefix(line, key) {
+			if !bytes.HasPrefix(line, key.surt) {
 				return
 			}
-			rest := line[len(key):]
+			rest := line[len(key.surt):]
 			if i := bytes.IndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i:], want) && !yield(line) {
 				return
 			}
@@ -929,11 +930,16 @@ func (x *Index) lines(url string) iter.Seq[[]byte] {
 }
 
 // Has reports whether the archive has a capture of a canonical URL.
-func (x *Index) Has(url string) bool {
+func (x *Index) Has(url string) bool { return x.hasKey(newIndexKey(url)) }
+
+func (x *Index) hasKey(key indexKey) bool {
 	x = x.current()
-	has, ok := x.has(url)
+	if !x.mayHave(key) {
+		return false
+	}
+	has, ok := x.has(key)
 	if !ok {
-		has, _ = x.rebuild(errTruncated).has(url)
+		has, _ = x.rebuild(errTruncated).has(key)
 	}
 	return has
 }
@@ -941,10 +947,10 @@ func (x *Index) Has(url string) bool {
 // errTruncated is the reason for rebuilding an index whose file was truncated.
 var errTruncated = errors.New("it was truncated while it was read")
 
-// has is like Has, but sets ok to false if the file was truncated.
-func (x *Index) has(url string) (has, ok bool) {
+// has is like hasKey, but sets ok to false if the file was truncated.
+func (x *Index) has(key indexKey) (has, ok bool) {
 	defer recoverFault(&ok)()
-	for range x.lines(url) {
+	for range x.lines(key) {
 		has = true
 		break
 	}
@@ -953,16 +959,23 @@ func (x *Index) has(url string) (has, ok bool) {
 
 // Lookup appends the captures of a canonical URL to dst, oldest first.
 func (x *Index) Lookup(dst []Capture, url string) []Capture {
+	return x.lookupKey(dst, newIndexKey(url))
+}
+
+func (x *Index) lookupKey(dst []Capture, key indexKey) []Capture {
 	x = x.current()
-	all, err := x.lookup(dst, url)
+	if !x.mayHave(key) {
+		return dst
+	}
+	all, err := x.lookup(dst, key)
 	if err != nil {
-		all, _ = x.rebuild(err).lookup(dst, url)
+		all, _ = x.rebuild(err).lookup(dst, key)
 	}
 	return all
 }
 
-// lookup is like Lookup, but returns an error if the file was truncated, or if a line cannot be parsed.
-func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
+// lookup is like lookupKey, but returns an error if the file was truncated, or if a line cannot be parsed.
+func (x *Index) lookup(dst []Capture, key indexKey) (_ []Capture, err error) {
 	ok := true
 	defer func() {
 		if !ok {
@@ -970,7 +983,7 @@ func (x *Index) lookup(dst []Capture, url string) (_ []Capture, err error) {
 		}
 	}()
 	defer recoverFault(&ok)()
-	for line := range x.lines(url) {
+	for line := range x.lines(key) {
 		c, err := parseLine(line)
 		if err != nil {
 			ok = !x.isTruncated()

@@ -208,8 +208,9 @@ func (r *Replay) Close() error {
 // Has reports whether the archives have a capture of a canonical URL. If the capture is a redirect,
 // the target may be missing.
 func (r *Replay) Has(url string) bool {
+	key := newIndexKey(url)
 	for _, a := range r.archives {
-		if a.Has(url) && (a.inner == "" || len(r.candidates(url)) > 0) {
+		if a.hasKey(key) && (a.inner == "" || len(r.candidates(url)) > 0) {
 			return true
 		}
 	}
@@ -270,12 +271,13 @@ func (r *Replay) listKey(url string, pick Pick) listKey {
 // find is lookup by reading the indexes.
 func (r *Replay) find(url string, pick Pick) []Capture {
 	var all []Capture
+	key := newIndexKey(url)
 	for i, a := range r.archives {
 		n := len(all)
-		all = a.Lookup(all, url)
+		all = a.lookupKey(all, key)
 		if err := a.locate(all[n:], i); err != nil {
 			a.rebuild(err)
-			all = a.Lookup(all[:n], url)
+			all = a.lookupKey(all[:n], key)
 			a.locate(all[n:], i) // a file that was added to a growing archive meanwhile has no source
 		}
 	}

@@ -37,6 +37,7 @@ func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	for _, id := range ids {
 		s.x.forget(id)
 	}
+	s.running = nil
 	s.unsaved += len(ids)
 	return len(ids), nil
 }

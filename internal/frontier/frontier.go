@@ -66,10 +66,11 @@ type Store struct {
 	changed        changedURLs
 	scope          scopeState
 	excluded       int
-	nextGeneration uint64 // 1 + the latest leased generation; 0: none
-	unsaved        int    // records added since the snapshot
-	snapshotAt     int64  // log.written at the last snapshot
-	compactedSize  int64  // bytes of the log after its last compaction; 0: unknown or never compacted
+	running        *runningCounts // nil: Counts was not called
+	nextGeneration uint64         // 1 + the latest leased generation; 0: none
+	unsaved        int            // records added since the snapshot
+	snapshotAt     int64          // log.written at the last snapshot
+	compactedSize  int64          // bytes of the log after its last compaction; 0: unknown or never compacted
 	failed         error
 }
 
@@ -515,6 +516,7 @@ func (s *Store) release() error {
 }
 
 func (s *Store) freeIndex() {
+	s.running = nil
 	if s.x != nil {
 		s.x.free()
 		s.x = nil

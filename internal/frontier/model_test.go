@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -173,7 +174,7 @@ func (p *modelTest) addOutcome() {
 	e, at := p.b.pages[u], p.now.Add(time.Duration(p.rng.IntN(600))*time.Second)
 	head := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"retries":%d`, u, max(e.leasedBy, 0), e.retries)
 	hold := func() { p.b.hostDelays[hostOf(u)] = max(p.b.hostDelays[hostOf(u)], at.Unix()) }
-	switch p.rng.IntN(5) {
+	switch p.rng.IntN(6) {
 	case 0:
 		hold()
 		p.add(`%s,"error":"budget","not_before":%q}`, head, at.Format(time.RFC3339))
@@ -185,11 +186,26 @@ func (p *modelTest) addOutcome() {
 		e.retries, e.failed = e.retries+1, true
 		e.due = at.Add(time.Minute << (e.retries - 1)).Unix()
 		p.add(`%s,"error":"tls","timestamp":%q}`, head, at.Format(time.RFC3339))
+	case 3:
+		e.done = true
+		p.add(`%s,"status_code":404}`, head)
 	default:
 		e.done = true
 		p.add(`%s,"status_code":200}`, head)
 	}
 	e.leasedBy, e.leasedUntil = -1, 0
+}
+
+// checkCounts compares the counts that are updated with those of a scan.
+func (p *modelTest) checkCounts() {
+	stats, err := p.s.Stats(p.now)
+	if err != nil {
+		p.Fatal(err)
+	}
+	want := Counts{stats.URLs, stats.States["waiting"], stats.States["visited"], stats.HostsVisited, stats.Reasons}
+	if got := p.s.Counts(p.now); !reflect.DeepEqual(got, want) {
+		p.Fatalf("counts %+v, want %+v", got, want)
+	}
 }
 
 func (p *modelTest) reopen() {
@@ -217,6 +233,9 @@ func TestStoreAgreesWithTheModel(t *testing.T) {
 		p.b = queueModel{map[string]*queuedURL{}, map[string]int64{}, 0}
 		p.s = open(t, p.dir, Options{segmentSize: 4000})
 		for range 400 {
+			if p.rng.IntN(2) == 0 {
+				p.checkCounts()
+			}
 			switch p.rng.IntN(12) {
 			case 0, 1, 2, 3:
 				p.addAddress()

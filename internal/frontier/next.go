@@ -158,10 +158,10 @@ func (s *Store) Next(q Request) ([]byte, error) {
 		s.failed = err
 		return nil, err
 	}
-	for _, id := range ids {
-		b.lease(s.x, id)
-	}
 	s.recordBatch(&b, at)
+	for _, id := range ids {
+		s.recount(id, func() error { b.lease(s.x, id); return nil })
+	}
 	s.unsaved += len(ids)
 	return bytes.Join(b.lines, nil), nil
 }
@@ -515,7 +515,10 @@ func (s *Store) recordBatch(b *batch, at place) {
 	s.changed.ids = s.changed.ids[:0]
 	if b.generation >= 0 {
 		s.x.batches = append(s.x.batches, batchPlace{uint64(b.generation), at})
-		s.nextGeneration = max(s.nextGeneration, uint64(b.generation)+1)
+		if next := uint64(b.generation) + 1; next > s.nextGeneration {
+			s.nextGeneration = next
+			s.running.endLeases()
+		}
 	}
 }
 

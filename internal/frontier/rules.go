@@ -178,28 +178,28 @@ func addSeconds(at uint32, d time.Duration) uint32 {
 func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	x := s.x
 	id, isNew := x.intern(f.url)
-	changed, err = s.applyProposal(id, f, p)
-	if err != nil {
-		return changed, err
-	}
-	changed = s.merge(id, f) || changed || isNew
-	if f.class == classNone {
-		return changed, nil
-	}
-	outcomeChanged, err := s.applyOutcome(id, f, p, true)
-	if err != nil {
-		return changed, err
-	}
-	changed = outcomeChanged || changed
-	for _, u := range f.hops {
-		id, _ := x.intern(u)
-		outcomeChanged, err := s.applyOutcome(id, f, p, false)
-		if err != nil {
-			return changed, err
+	err = s.recount(id, func() error {
+		var err error
+		if changed, err = s.applyProposal(id, f, p); err != nil {
+			return err
 		}
+		changed = s.merge(id, f) || changed || isNew
+		if f.class == classNone {
+			return nil
+		}
+		outcomeChanged, err := s.applyOutcome(id, f, p, true)
 		changed = outcomeChanged || changed
+		return err
+	})
+	for i := 0; i < len(f.hops) && err == nil; i++ {
+		id, _ := x.intern(f.hops[i])
+		err = s.recount(id, func() error {
+			outcomeChanged, err := s.applyOutcome(id, f, p, false)
+			changed = outcomeChanged || changed
+			return err
+		})
 	}
-	return changed, nil
+	return changed, err
 }
 
 // merge applies the fields of f that are valid even if another record takes precedence: parents,

@@ -117,9 +117,9 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 
 // addCounts adds the counts other than 0 to m under their names.
 func (n *nameTable) addCounts(m map[string]int, counts []int) {
-	for i, name := range n.list {
-		if counts[i] > 0 {
-			m[name] = counts[i]
+	for i, count := range counts {
+		if count > 0 {
+			m[n.list[i]] = count
 		}
 	}
 }

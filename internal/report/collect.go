@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"math"
 	"slices"
@@ -52,7 +53,18 @@ type generationCounts struct {
 	fetched, relevant int
 	operators, niches map[int]pair // by id of the name
 	good              []bool       // by record: whether it is a relevant page
+	addresses         []uint32     // hashes of the addresses of pages, before and after redirects
 }
+
+// hasAny reports whether the generation may have a page whose hash has a count above 0.
+func (t *generationCounts) hasAny(hashes map[uint32]int) bool {
+	return slices.ContainsFunc(t.addresses, func(h uint32) bool { return hashes[h] > 0 })
+}
+
+// hashSeed has no effect on the page: a collision only makes backward read a generation in vain.
+var hashSeed = maphash.MakeSeed()
+
+func hashAddress(url string) uint32 { return uint32(maphash.String(hashSeed, url)) }
 
 type pair struct{ fetched, relevant int }
 
@@ -137,6 +149,12 @@ func (c *collector) add(rec *wire.Record) {
 		return // an address: a user's own stage may emit addresses
 	}
 	c.run.Records++
+	if isPage(rec) {
+		t.addresses = append(t.addresses, hashAddress(rec.URL))
+		if rec.FinalURL != "" && rec.FinalURL != rec.URL {
+			t.addresses = append(t.addresses, hashAddress(rec.FinalURL))
+		}
+	}
 	if self {
 		c.run.SelfRelevant++
 		if rec.Score.Kind == wire.Present && !(c.lowestRelevant <= rec.Score.Value) {

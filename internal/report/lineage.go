@@ -79,13 +79,17 @@ func (n *node) lineage() []Step {
 	return steps
 }
 
+// isPage reports whether a record can be a step of a lineage before the last one.
+func isPage(rec *wire.Record) bool { return rec.Error == "" && rec.StatusCode != 0 }
+
 // backward traces the lineages of the pages that are shown. The page that led to another page
 // is of an earlier generation, so reading the generations once in reverse order finds all steps.
-// If an address has several earlier records, backward uses the latest.
+// If an address has several earlier records, backward uses the latest. It skips generations that
+// cannot have a step: most of them, in a crawl of many.
 func (c *collector) backward() error {
 	waiting := slices.Clone(c.pages) // pages of later generations are traced first
 	slices.SortStableFunc(waiting, func(a, b *candidate) int { return b.turn - a.turn })
-	wanted := map[string]*node{}
+	wanted, hashes := map[string]*node{}, map[uint32]int{}
 	want := func(n *node) {
 		if n.parent == "" {
 			return
@@ -94,6 +98,7 @@ func (c *collector) backward() error {
 		if next == nil {
 			next = &node{step: Step{URL: clean(n.parent, maxShown), Score: math.NaN()}}
 			wanted[n.parent] = next
+			hashes[hashAddress(n.parent)]++
 		}
 		n.next = next
 	}
@@ -107,13 +112,13 @@ func (c *collector) backward() error {
 			want(n)
 		}
 		found = found[:0]
-		if len(wanted) == 0 {
+		t, at := &c.turns[i], -1
+		if !t.hasAny(hashes) {
 			continue
 		}
-		t, at := &c.turns[i], -1
 		trace := func(rec *wire.Record) {
 			at++
-			if rec.Error != "" || rec.StatusCode == 0 {
+			if !isPage(rec) {
 				return
 			}
 			for _, url := range [...]string{rec.URL, rec.FinalURL} {
@@ -122,6 +127,7 @@ func (c *collector) backward() error {
 					continue
 				}
 				delete(wanted, url)
+				hashes[hashAddress(url)]--
 				name := n.step.URL
 				*n = *c.newNode(rec, at < len(t.good) && t.good[at])
 				n.step.URL = name

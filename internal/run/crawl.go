@@ -656,14 +656,11 @@ func (c *Crawl) commit() error {
 	if err := c.store.Commit(); err != nil {
 		return err
 	}
-	stats, err := c.store.Stats(time.Now())
-	if err != nil {
-		return err
-	}
-	sum.SetStore(stats)
+	counts := c.store.Counts(time.Now())
+	sum.SetStore(counts)
 	sum.Day = c.Settings.today(time.Now())
 	if c.Settings.Keep > 0 {
-		sum.Visited = stats.States[frontier.Visited.String()]
+		sum.Visited = counts.Visited
 	}
 	if !c.now.begun.IsZero() {
 		sum.Seconds = seconds(time.Since(c.now.begun).Seconds())

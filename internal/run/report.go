@@ -4,15 +4,18 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"time"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
-// publish starts a process that writes the report of the crawl, if -watch is set and no such
-// process is running. The process inherits the file report.lock, and so keeps it locked.
+// publish starts a process that writes the report of the crawl, if -watch is set, no such process is
+// running, and nine times as long has passed since the last report as that took: a report of a million
+// pages takes half a minute of processor time. The process inherits the file report.lock, and so keeps
+// it locked; the file's time is that of the start.
 func (c *Crawl) publish() {
-	if !c.Settings.Watch {
+	if !c.Settings.Watch || !c.reportDue() {
 		return
 	}
 	f, err := atomicfile.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
@@ -21,12 +24,22 @@ func (c *Crawl) publish() {
 	}
 	defer f.Close()
 	if lock.Try(f, true) == nil {
-		cmd := c.reportCommand("-reload", "10") // the final report has no -reload
+		os.Chtimes(f.Name(), time.Time{}, time.Now()) // if it fails, the next report may be early
+		cmd := c.reportCommand("-reload", "10")       // the final report has no -reload
 		cmd.ExtraFiles = []*os.File{f}
 		if cmd.Start() == nil { // writeFinalReport reports errors
 			go cmd.Wait()
 		}
 	}
+}
+
+func (c *Crawl) reportDue() bool {
+	begun, err := os.Stat(c.Dir.Path("report.lock"))
+	if err != nil {
+		return true
+	}
+	ended, err := os.Stat(c.Dir.Path("report.html"))
+	return err != nil || time.Since(ended.ModTime()) >= 9*ended.ModTime().Sub(begun.ModTime())
 }
 
 func (c *Crawl) writeFinalReport() {

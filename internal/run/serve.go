@@ -33,6 +33,7 @@ type Server struct {
 	Limit         int           // maximum length of a line, in bytes
 	Strict        bool          // a line that is not a record ends the loop
 	Windows       string        // the directory of the generations; "" if summaries are not kept
+	Done          *Totals       // of the committed generations in Windows; nil: read all their summaries
 	Stop          string        // a file that ends the loop; "" if there is none
 	Exact         bool          // fail if the number of outcomes differs from the number of addresses sent
 	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
@@ -174,19 +175,27 @@ const (
 	ending                // the end of the input
 )
 
-// resume finds the first window that is not committed, by the summaries in Windows.
+// resume finds the first window that is not committed.
 func (v *server) resume() error {
 	if v.Windows == "" {
 		return nil
 	}
+	if v.Done != nil {
+		v.window, v.spent, v.visited = v.Done.Generation+1, v.Done.Fetched, v.Done.Last.Visited
+	} else if err := v.readSummaries(); err != nil {
+		return err
+	}
+	_, err := v.readCharges(File(v.Windows, v.window-1, Found))
+	return err
+}
+
+// readSummaries finds the first window that is not committed, by the summaries in Windows.
+func (v *server) readSummaries() error {
 	for v.window = 1; ; v.window++ {
 		name := File(v.Windows, v.window, Stats)
 		b, err := readSmall(name)
-		if err != nil {
+		if b == nil || err != nil {
 			return err
-		}
-		if b == nil {
-			break
 		}
 		var sum Summary
 		if err := json.Unmarshal(b, &sum); err != nil {
@@ -195,8 +204,6 @@ func (v *server) resume() error {
 		v.spent += sum.Cost
 		v.visited = sum.Visited
 	}
-	_, err := v.readCharges(File(v.Windows, v.window-1, Found))
-	return err
 }
 
 // readCharges reads from a file, if it exists, the queries whose cost is charged to the next window.
@@ -502,11 +509,7 @@ func (v *server) mark(window int) error {
 		v.empty = 0
 		return v.lease()
 	}
-	stats, err := v.s.Stats(time.Now())
-	if err != nil {
-		return err
-	}
-	v.sum.SetStore(stats)
+	v.sum.SetStore(v.s.Counts(time.Now()))
 	if v.empty++; exhausted(v.empty, v.sum) {
 		return v.finish(EndEmpty)
 	}
@@ -518,13 +521,10 @@ func (v *server) commit() error {
 	if v.Windows == "" && v.Committed == nil {
 		return nil
 	}
-	stats, err := v.s.Stats(time.Now())
-	if err != nil {
-		return err
-	}
-	v.sum.SetStore(stats)
+	counts := v.s.Counts(time.Now())
+	v.sum.SetStore(counts)
 	if v.Keep > 0 {
-		v.visited = stats.States[frontier.Visited.String()]
+		v.visited = counts.Visited
 		v.sum.Visited = v.visited
 	}
 	if v.Day != nil {

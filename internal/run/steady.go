@@ -54,6 +54,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Out:           out,
 		Limit:         wire.DefaultLimit,
 		Windows:       c.Dir.Generations(),
+		Done:          c.Totals,
 		Stop:          c.Dir.Path(StopFile),
 		Pages:         s.Pages,
 		MaxWindows:    s.Generations,

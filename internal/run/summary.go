@@ -118,9 +118,8 @@ func kind[V any](counts map[string]V, word string) string {
 }
 
 // SetStore sets the counts of the store.
-func (s *Summary) SetStore(store frontier.Stats) {
-	s.URLs, s.Hosts = store.URLs, store.HostsVisited
-	s.Waiting = store.States[frontier.Waiting.String()]
+func (s *Summary) SetStore(store frontier.Counts) {
+	s.URLs, s.Hosts, s.Waiting = store.URLs, store.HostsVisited, store.Waiting
 	s.Skipped = map[string]int{}
 	s.addSkipped(store.Reasons)
 }

@@ -197,13 +197,39 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	case len(head) > 0 && len(head) < len(zstdMagic) && (strings.HasPrefix(zstdMagic, string(head)) || string(head) == gzipMagic[:1]):
 		return nil, errTruncated
 	case string(head) == zstdMagic:
-		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return nil, err
-		}
-		return d.IOReadCloser(), nil
+		return newZstdReader(b)
 	}
 	return io.NopCloser(b), nil
+}
+
+// A zstdReader decompresses zstd with a decoder from decoders, and puts it back when it is closed.
+type zstdReader struct{ d *zstd.Decoder }
+
+// decoders holds decoders that are not in use. Each has a window of several megabytes, and clearing a new
+// one takes longer than decompressing a file of a small generation.
+var decoders sync.Pool
+
+func newZstdReader(r io.Reader) (*zstdReader, error) {
+	if d, ok := decoders.Get().(*zstd.Decoder); ok {
+		return &zstdReader{d}, d.Reset(r)
+	}
+	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
+	return &zstdReader{d}, err
+}
+
+func (z *zstdReader) Read(p []byte) (int, error) {
+	if z.d == nil {
+		return 0, zstd.ErrDecoderClosed
+	}
+	return z.d.Read(p)
+}
+
+func (z *zstdReader) Close() error {
+	if z.d != nil && z.d.Reset(nil) == nil {
+		decoders.Put(z.d)
+	}
+	z.d = nil
+	return nil
 }
 
 // Create creates a file, and compresses it if its name ends in .gz or .zst. The content is on

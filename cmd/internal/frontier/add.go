@@ -102,11 +102,7 @@ func (c *command) conclude(tally *filter.Tally, err error, notes ...slog.Attr) e
 
 // writeSummary writes a summary, with the counts of the store, as one line.
 func (c *command) writeSummary(sum *run.Summary, s *frontier.Store) error {
-	stats, err := s.Stats(c.request.Now)
-	if err != nil {
-		return err
-	}
-	sum.SetStore(stats)
+	sum.SetStore(s.Counts(c.request.Now))
 	line, err := sum.Line()
 	if err != nil {
 		return err
