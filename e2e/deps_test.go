@@ -22,22 +22,26 @@ import (
 const imports = `
 	# The base imports no other package of this module. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	base = wire weburl message text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background partition procgroup pace
+	base = wire weburl message text genetic niche ridge relevance robots sitemap trap lock atomicfile terminal background partition procgroup pace
 	base gosite:
+
+	# Below the base, arena stores bytes for graph and strategy.
+	arena:
+	graph: arena
 
 	# The row above the base imports only the base; its packages do not import each other.
 	# Commands give graphs and documents to judge, search and report.
 	second = page topic fitness frontier polite web archive browser search judge report interchange scope
-	second: base
+	second: base graph
 
 	# Only strategy knows both the record and the mathematics. A strategy that wants
 	# fresh addresses emits a query.
-	strategy: base fitness topic
+	strategy: base arena graph fitness topic
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
 	application = run crawler closedweb collection comparison measure pageindex exchange metrics conformance
-	application: base second strategy application
+	application: base graph second strategy application
 
 	# What all commands share knows the record and nothing above the base. Each command is a
 	# package in cmd/internal, which may import all of the above but no other command; cmd/spoor
@@ -56,7 +60,7 @@ const imports = `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
 // network, files, processes, clock or log.
-var pure = []string{"partition", "text", "genetic", "niche", "graph", "ridge", "relevance", "fitness", "robots", "weburl", "trap", "scope", "judge", "background"}
+var pure = []string{"partition", "text", "genetic", "niche", "graph", "ridge", "relevance", "arena", "fitness", "robots", "weburl", "trap", "scope", "judge", "background"}
 
 // impure are the packages of the standard library that neither a pure package nor any
 // package outside the standard library that it imports, directly or indirectly, may

@@ -41,18 +41,17 @@ func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
 		page ID
 		end  int
 	}
-	links := g.edgesAt(m)
+	links := g.linksAt(m)
 	rows := make([]row, 0, m.pages)
 	targets, weights := make([]ID, 0, links), make([]float64, 0, links)
 	for _, p := range g.expanded[:m.pages] {
-		span := g.span[p]
-		for _, e := range g.edges[span[0]:span[1]] {
+		for to := range g.Children(p) {
 			w := 1.0
 			if o.Weight != nil {
-				w = o.Weight(p, e.to)
+				w = o.Weight(p, to)
 			}
 			if w > 0 && w <= math.MaxFloat64 {
-				targets = append(targets, same(o.Same, e.to))
+				targets = append(targets, same(o.Same, to))
 				weights = append(weights, w)
 			}
 		}

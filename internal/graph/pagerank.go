@@ -53,10 +53,9 @@ func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 		return nil, 0
 	}
 	pages := g.expanded[:m.pages]
-	edges := g.edges[:g.edgesAt(m)]
-	targets := make([]ID, len(edges)) // by link: the address of the page that it leads to
-	for i := range edges {
-		targets[i] = same(o.Same, edges[i].to)
+	targets := make([]ID, g.linksAt(m)) // by Link: the address of the page that it leads to
+	for i := range targets {
+		targets[i] = same(o.Same, g.Target(Link(i)))
 	}
 	v := o.teleport(n)
 	ranks, next := make([]float64, n), make([]float64, n)
@@ -74,9 +73,9 @@ func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 			next[u] = teleports * v[u]
 		}
 		for _, p := range pages {
-			span := g.span[p]
-			share := o.Damping * ranks[p] / float64(span[1]-span[0])
-			for _, u := range targets[span[0]:span[1]] {
+			first, end := g.LinksOn(p)
+			share := o.Damping * ranks[p] / float64(end-first)
+			for _, u := range targets[first:end] {
 				next[u] += share
 			}
 		}
@@ -120,10 +119,10 @@ func same(by []ID, id ID) ID {
 	return id
 }
 
-// edgesAt returns the number of links that g had at m.
-func (g *Graph) edgesAt(m Mark) int {
+// linksAt returns the number of links that g had at m.
+func (g *Graph) linksAt(m Mark) int {
 	if m.pages == 0 {
 		return 0
 	}
-	return int(g.span[g.expanded[m.pages-1]][1])
+	return int(g.ends[m.pages-1])
 }

@@ -80,6 +80,8 @@ type Model struct {
 	// Level is the estimate for irrelevant pages: the mean relevance of the lower half of the
 	// pages, limited by the relevance of trusted seeds (see levelShare).
 	Level float64
+
+	buf vector // scratch
 }
 
 type moments struct{ mean, deviation float64 }
@@ -317,9 +319,11 @@ type weighted struct {
 	weight float64
 }
 
-// Vector returns the vector of a page. Its weights are proportional to (1 + ln tf) idf.
+// Vector returns the vector of a page. Its weights are proportional to (1 + ln tf) idf. It is valid
+// until the next call of a method of m.
 func (m *Model) Vector(p *Page) vector {
-	v := make(vector, len(p.Counts))
+	v := slices.Grow(m.buf[:0], len(p.Counts))[:len(p.Counts)]
+	m.buf = v
 	square := 0.0
 	for i, c := range p.Counts {
 		w := float64((1 + logOf(c.N)) * m.IDF(c.Term))
@@ -345,7 +349,7 @@ func (v vector) Each(f func(term int32, weight float64)) {
 func (m *Model) vectors(pages []Page) []vector {
 	vs := make([]vector, len(pages))
 	for i := range pages {
-		vs[i] = m.Vector(&pages[i])
+		vs[i] = slices.Clone(m.Vector(&pages[i]))
 	}
 	return vs
 }

@@ -33,16 +33,16 @@ type Options struct {
 // A Model is a linear function.
 type Model struct {
 	Bias   float64
-	Sparse []float64 // by feature index
 	Dense  []float64
+	index  *index
+	sparse []float64 // by number of the feature in index
 }
 
 // A Design holds examples by feature, so that several targets can be fitted to them.
 type Design struct {
 	examples []Example
-	width    int
-	order    []int32 // features, in the order of their first example
-	start    []int32 // by feature: index of its first cell; its cells end before those of the next feature in order
+	index    *index
+	ends     []int32 // by number of the feature: the index after its last cell
 	cells    []cell
 }
 
@@ -52,35 +52,68 @@ type cell struct {
 	value   float32
 }
 
-// NewDesign returns a design of examples whose features have indexes below width.
-func NewDesign(examples []Example, width int) *Design {
-	d := &Design{examples: examples, width: width}
-	count := make([]int32, width)
-	total := 0
+// An index numbers features in the order in which they are added. It takes 4 bytes for each feature
+// whose index is near that of one that was added, and little for all others.
+type index struct {
+	blocks  []int32 // by index of a feature / blockSize: number of its block plus one; 0 for none
+	numbers []int32 // in blocks of blockSize: number of the feature plus one; 0 for none
+	n       int32
+}
+
+const blockSize = 64
+
+// find returns the number of a feature, or -1.
+func (x *index) find(feature int32) int32 {
+	b := int(feature / blockSize)
+	if b >= len(x.blocks) || x.blocks[b] == 0 {
+		return -1
+	}
+	return x.numbers[(x.blocks[b]-1)*blockSize+feature%blockSize] - 1
+}
+
+// add returns the number of a feature, which it adds if it is new.
+func (x *index) add(feature int32) int32 {
+	b := int(feature / blockSize)
+	if b >= len(x.blocks) {
+		x.blocks = append(x.blocks, make([]int32, b+1-len(x.blocks))...)
+	}
+	if x.blocks[b] == 0 {
+		x.numbers = append(x.numbers, make([]int32, blockSize)...)
+		x.blocks[b] = int32(len(x.numbers) / blockSize)
+	}
+	number := &x.numbers[(x.blocks[b]-1)*blockSize+feature%blockSize]
+	if *number == 0 {
+		x.n++
+		*number = x.n
+	}
+	return *number - 1
+}
+
+// NewDesign returns a design of examples.
+func NewDesign(examples []Example) *Design {
+	d := &Design{examples: examples, index: new(index)}
+	var count []int32 // by number of a feature
 	for i := range examples {
 		for _, f := range examples[i].Features {
-			if count[f.Index] == 0 {
-				d.order = append(d.order, f.Index)
+			k := d.index.add(f.Index)
+			if int(k) == len(count) {
+				count = append(count, 0)
 			}
-			count[f.Index]++
-			total++
+			count[k]++
 		}
 	}
-	d.start = make([]int32, width)
-	at := int32(0)
-	for _, k := range d.order {
-		d.start[k] = at
-		at += count[k]
+	total := int32(0)
+	d.ends = count
+	for k, n := range count {
+		d.ends[k] = total // the start of the cells of k, until these are filled in
+		total += n
 	}
 	d.cells = make([]cell, total)
-	next := count // its counts are no longer needed
-	for _, k := range d.order {
-		next[k] = d.start[k]
-	}
 	for i := range examples {
 		for _, f := range examples[i].Features {
-			d.cells[next[f.Index]] = cell{int32(i), f.Value}
-			next[f.Index]++
+			k := d.index.find(f.Index)
+			d.cells[d.ends[k]] = cell{int32(i), f.Value}
+			d.ends[k]++
 		}
 	}
 	return d
@@ -92,7 +125,7 @@ func NewDesign(examples []Example, width int) *Design {
 //
 // approximately: it stops after o.Passes passes. The weight of a feature that no example has is 0.
 func (d *Design) Fit(targets []float64, o Options) Model {
-	m := Model{Sparse: make([]float64, d.width), Dense: make([]float64, len(o.Prior))}
+	m := Model{index: d.index, sparse: make([]float64, len(d.ends)), Dense: make([]float64, len(o.Prior))}
 	copy(m.Dense, o.Prior)
 	residuals := make([]float64, len(targets))
 	for i, y := range targets {
@@ -106,12 +139,10 @@ func (d *Design) Fit(targets []float64, o Options) Model {
 		for k := range m.Dense {
 			d.fitDense(&m, residuals, k, o)
 		}
-		for at, k := range d.order {
-			end := len(d.cells)
-			if at+1 < len(d.order) {
-				end = int(d.start[d.order[at+1]])
-			}
-			d.fitSparse(&m, residuals, k, d.cells[d.start[k]:end], o.Precision)
+		start := int32(0)
+		for k, end := range d.ends {
+			d.fitSparse(&m.sparse[k], residuals, d.cells[start:end], o.Precision)
+			start = end
 		}
 	}
 	return m
@@ -146,8 +177,8 @@ func (d *Design) fitDense(m *Model, residuals []float64, k int, o Options) {
 	}
 }
 
-func (d *Design) fitSparse(m *Model, residuals []float64, k int32, cells []cell, precision float64) {
-	gradient, curvature := float64(-precision*m.Sparse[k]), precision
+func (d *Design) fitSparse(weight *float64, residuals []float64, cells []cell, precision float64) {
+	gradient, curvature := float64(-precision**weight), precision
 	for _, c := range cells {
 		x := float64(c.value)
 		wx := float64(d.examples[c.example].Weight * x)
@@ -158,19 +189,19 @@ func (d *Design) fitSparse(m *Model, residuals []float64, k int32, cells []cell,
 	if step == 0 {
 		return
 	}
-	m.Sparse[k] += step
+	*weight += step
 	for _, c := range cells {
 		residuals[c.example] -= float64(step * float64(c.value))
 	}
 }
 
 // Predict returns the bias plus the sum of the sparse features times their weights, without the
-// dense features. Features whose index is outside the model are ignored.
+// dense features. Features that no example had are ignored.
 func (m *Model) Predict(features []Feature) float64 {
 	sum := m.Bias
 	for _, f := range features {
-		if int(f.Index) < len(m.Sparse) {
-			sum += float64(m.Sparse[f.Index] * float64(f.Value))
+		if k := m.index.find(f.Index); k >= 0 {
+			sum += float64(m.sparse[k] * float64(f.Value))
 		}
 	}
 	return sum

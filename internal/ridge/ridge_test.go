@@ -29,9 +29,12 @@ func planted(n int) (examples []Example, targets, weights []float64) {
 	return examples, targets, weights
 }
 
+// weight returns the weight of feature k.
+func weight(m *Model, k int) float64 { return m.Predict([]Feature{{int32(k), 1}}) - m.Bias }
+
 func TestFitFindsAPlantedFunction(t *testing.T) {
 	examples, targets, weights := planted(2000)
-	m := NewDesign(examples, len(weights)).Fit(targets, Options{Precision: 1e-6, DensePrecision: 1e-6, Prior: make([]float64, 2), Passes: 200})
+	m := NewDesign(examples).Fit(targets, Options{Precision: 1e-6, DensePrecision: 1e-6, Prior: make([]float64, 2), Passes: 200})
 	near := func(what string, got, want float64) {
 		if math.Abs(got-want) > 0.01 {
 			t.Errorf("%s is %.4f, want %.4f", what, got, want)
@@ -41,7 +44,7 @@ func TestFitFindsAPlantedFunction(t *testing.T) {
 	near("dense weight 0", m.Dense[0], 2)
 	near("dense weight 1", m.Dense[1], -1)
 	for k, w := range weights {
-		near("a sparse weight", m.Sparse[k], w)
+		near("a sparse weight", weight(&m, k), w)
 	}
 	near("a prediction", m.Predict([]Feature{{3, 2}, {99, 5}}), 0.7+2*weights[3])
 }
@@ -53,7 +56,7 @@ func TestFitMinimisesTheObjective(t *testing.T) {
 		examples[i].Weight = 0.5 + float64(i%3)
 	}
 	o := Options{Precision: 2, DensePrecision: 5, Prior: []float64{0.5, 0}, Passes: 500}
-	m := NewDesign(examples, 31).Fit(targets, o) // feature 30 never occurs
+	m := NewDesign(examples).Fit(targets, o) // feature 30 never occurs
 	sparse, dense, bias := make([]float64, 31), make([]float64, 2), -m.Bias
 	for i, e := range examples {
 		left := targets[i] - m.Predict(e.Features)
@@ -69,7 +72,7 @@ func TestFitMinimisesTheObjective(t *testing.T) {
 		bias += e.Weight * left
 	}
 	for k, g := range sparse {
-		if g -= o.Precision * m.Sparse[k]; math.Abs(g) > 1e-6 {
+		if g -= o.Precision * weight(&m, k); math.Abs(g) > 1e-6 {
 			t.Errorf("gradient of sparse weight %d: %g", k, g)
 		}
 	}
@@ -87,13 +90,13 @@ func TestFitMinimisesTheObjective(t *testing.T) {
 func TestFitsAreIndependent(t *testing.T) {
 	examples, targets, _ := planted(50)
 	o := Options{Precision: 1, DensePrecision: 1, Prior: []float64{0.3, 0.1}, Passes: 3}
-	d := NewDesign(examples, 30)
+	d := NewDesign(examples)
 	first := d.Fit(targets, o)
 	d.Fit(make([]float64, len(targets)), o)
 	if again := d.Fit(targets, o); !reflect.DeepEqual(first, again) {
 		t.Error("the second fit to the same targets differs")
 	}
-	m := NewDesign(nil, 4).Fit(nil, o)
+	m := NewDesign(nil).Fit(nil, o)
 	if m.Bias != 0 || m.Predict([]Feature{{1, 1}}) != 0 || m.Dense[0] != 0.3 {
 		t.Errorf("without examples the model is %+v", m)
 	}

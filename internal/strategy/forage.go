@@ -22,6 +22,7 @@ import (
 
 	"spoor/internal/genetic"
 	"spoor/internal/graph"
+	"spoor/internal/ridge"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -41,6 +42,8 @@ type forage struct {
 	links linkFeatures
 	twins twins
 
+	kindFeatures []ridge.Feature // scratch of kind
+
 	// By stem; from the topic file.
 	common     map[string]float64 // share of the background documents that contain the stem
 	classifier map[string]float64 // weight of the stem, if the topic has examples
@@ -51,6 +54,7 @@ type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
 	s := &forage{Window: 5, Islands: true}
+	s.crawl = &s.memory
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
 	s.parts = []part{&s.foraged, &s.policy, &s.asking, s}
@@ -70,7 +74,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	fresh := len(s.terms.names) == 0
+	fresh := s.terms.len() == 0
 	s.user = keywords(t)
 	s.termOf, s.query.Terms, s.query.Weights = nil, nil, nil
 	for _, k := range t.Keywords {
@@ -95,7 +99,7 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 		}
 	}
 	if fresh { // deltas omit the terms of the query: aim adds them again
-		s.terms.saved = len(s.terms.names)
+		s.terms.saved = s.terms.len()
 	}
 	return nil
 }
@@ -206,7 +210,7 @@ func (s *forage) code(c *codec) {
 	integer(c, &s.at.terms)
 	integer(c, &s.at.addresses)
 	c.check(0 <= s.at.pages && s.at.pages <= len(s.pages) && 0 <= s.at.aliases && s.at.aliases <= len(s.aliases) &&
-		0 <= s.at.terms && s.at.terms <= len(s.terms.names) && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
+		0 <= s.at.terms && s.at.terms <= s.terms.len() && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
 	c.check(len(s.found) == 0 || int(s.found[len(s.found)-1]) < len(s.pages))
 	if c.reading {
 		s.model = nil

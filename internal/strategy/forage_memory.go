@@ -4,10 +4,12 @@ package strategy
 // Words, tag paths and directories are numbered in the order of their appearance.
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"unicode"
 
+	"spoor/internal/arena"
 	"spoor/internal/graph"
 	"spoor/internal/relevance"
 	"spoor/internal/text"
@@ -31,79 +33,88 @@ const (
 	readTagPath     = 256 // bytes
 )
 
+// A vocabulary numbers strings, at most a given number of them.
 type vocabulary struct {
-	most   int
-	number map[string]int32
-	names  []string
-	saved  int
+	most  int
+	names arena.Names
+	saved int
 }
+
+func (v *vocabulary) len() int { return v.names.Len() }
 
 // add returns the number of a string, or -1 if the vocabulary is full.
 func (v *vocabulary) add(s string) int32 {
-	if n, ok := v.number[s]; ok {
-		return n
+	if v.len() < v.most {
+		n, _ := v.names.Add(s)
+		return int32(n)
 	}
-	if len(v.names) >= v.most {
-		return -1
+	if n, ok := v.names.Find(s); ok {
+		return int32(n)
 	}
-	if v.number == nil {
-		v.number = map[string]int32{}
-	}
-	n := int32(len(v.names))
-	s = strings.Clone(s)
-	v.number[s] = n
-	v.names = append(v.names, s)
-	return n
+	return -1
 }
 
 func (v *vocabulary) code(c *codec) {
-	each(c, v.names[v.saved:], func(s *string) {
+	var names []string // since the last delta
+	for i := v.saved; i < v.len(); i++ {
+		names = append(names, v.names.At(i))
+	}
+	each(c, names, func(s *string) {
 		if c.text(s); c.reading {
-			_, known := v.number[*s]
-			c.check(!known && v.add(*s) >= 0)
+			known := v.len()
+			c.check(int(v.add(*s)) == known)
 		}
 	})
-	v.saved = len(v.names)
+	v.saved = v.len()
 }
 
 // A forageDoc is a page that was fetched.
 type forageDoc struct {
 	relevance.Page
 	title []int32
-	arcs  [2]int32 // the links of the page are foraged.arcs[arcs[0]:arcs[1]]
 }
 
 // An arc is the first link of a page to a target, with the anchors of all links of the page to this
 // target.
 type arc struct {
 	from int32 // the place of the page
-	to   graph.ID
-	next int32 // the next arc with the same target, plus one
-	path int32 // tag path of the link
-	at   uint32
-	// The words of the anchor are words[at:at+anchor]; the words around the link follow them.
-	anchor, context uint8
+	said int32 // its words; see wordsOn
 }
 
-// foraged holds the stored pages and links.
+// arcWords are the words of an arc.
+type arcWords struct {
+	path            int32 // tag path of the link, or -1
+	anchor, context []int32
+}
+
+// foraged holds the stored pages and links. Lists of terms are stored as varints. The links are those
+// of the link graph: for each, said has the number of its words. Links of a menu have the same words
+// on many pages, and these are stored once.
 type foraged struct {
+	crawl *memory
+
 	terms, paths vocabulary
-	docs         []forageDoc // by place; empty for pages that failed
-	arcs         []arc
-	words        []int32 // words of all arcs
-	first, last  []int32 // by graph.ID: the first and the last arc to this address, plus one
-	parents      []int32 // by graph.ID: number of arcs to this address
+	docs         arena.Arena
+	docAt        []arena.Ref          // by place: position in docs plus one; 0 for pages that failed
+	said         arena.Vector[uint32] // by graph.Link: number in words plus one; 0 for links that were ignored
+	words        arena.Names          // the words of links; see add
+	placeOf      []int32              // by graph.Order: the place of the page
 	savedDocs    int
 
 	// Derived.
-	analyzer  *text.Analyzer
-	query     relevance.Query
-	termOf    []int32   // by term of the analyzer: number of its stem plus two
-	urlTerms  [][]int32 // by graph.ID, for targets of arcs
-	directory []int32   // by graph.ID: its innermost directory
+	analyzer     *text.Analyzer
+	query        relevance.Query
+	termOf       []int32    // by term of the analyzer: number of its stem plus two
+	addressWords arena.List // terms of addresses
+	addressAt    []uint32   // by graph.ID: number in addressWords plus one; 0 for addresses without arcs to them
+	directory    []int32    // by graph.ID: its innermost directory
 	directories
-	scratch []text.Term
-	count   map[int32]int32
+	scratch   []text.Term
+	count     map[int32]int32
+	encoded   []byte
+	decoded   forageDoc
+	spoken    []int32
+	inAddress []int32
 }
 
 // append appends the numbers of the stems in s to dst, at most limit of them.
@@ -136,13 +147,98 @@ func (f *foraged) learn(rec *wire.Record, place int, links func(func(graph.ID, *
 	if f.analyzer.Trim(); f.analyzer.Len() < before {
 		f.termOf = f.termOf[:0]
 	}
-	f.docs = grown(f.docs, place+1)
-	d := &f.docs[place]
+	var d forageDoc
 	d.title = f.append(nil, clip(rec.Title, readURL), maxTitleTerms)
-	f.bag(d, f.append(slices.Clone(d.title), clip(rec.Text, readPage), readPage))
-	d.arcs[0] = int32(len(f.arcs))
+	f.bag(&d, f.append(slices.Clone(d.title), clip(rec.Text, readPage), readPage))
+	f.store(place, &d)
 	f.link(place, links)
-	d.arcs[1] = int32(len(f.arcs))
+}
+
+// store stores a page. Its numbers are the number of terms of the title, these terms, the length of
+// the page, and for each term of the page, in the order of their first occurrence, twice its number,
+// plus one if the term occurs several times; then the number of further occurrences less one
+// follows.
+func (f *foraged) store(place int, d *forageDoc) {
+	b := appendTerms(f.encoded[:0], d.title)
+	b = binary.AppendUvarint(b, uint64(d.Length))
+	for _, c := range d.Counts {
+		if c.N == 1 {
+			b = binary.AppendUvarint(b, 2*uint64(c.Term))
+		} else {
+			b = binary.AppendUvarint(b, 2*uint64(c.Term)+1)
+			b = binary.AppendUvarint(b, uint64(c.N-2))
+		}
+	}
+	f.encoded = b
+	f.docAt = grown(f.docAt, place+1)
+	f.docAt[place] = f.docs.Append(b) + 1
+}
+
+// has reports whether the page at place was fetched.
+func (f *foraged) has(place int) bool { return place < len(f.docAt) && f.docAt[place] > 0 }
+
+// doc returns the page at place, or nil if it failed. It is valid until the next call.
+func (f *foraged) doc(place int) *forageDoc {
+	if !f.has(place) {
+		return nil
+	}
+	d := &f.decoded
+	b := f.docs.At(f.docAt[place] - 1)
+	title, at := readTerms(d.title[:0], b, 0)
+	n, at := uvarint(b, at)
+	d.title = title
+	d.Length = int(n)
+	counts := d.Counts[:0]
+	for at < len(b) {
+		n, at = uvarint(b, at)
+		c := relevance.Count{Term: int32(n / 2), N: 1}
+		if n%2 == 1 {
+			n, at = uvarint(b, at)
+			c.N = int32(n) + 2
+		}
+		counts = append(counts, c)
+	}
+	d.Counts = counts
+	f.match(d)
+	return d
+}
+
+// appendTerms appends the number of terms, and the terms.
+func appendTerms(b []byte, terms []int32) []byte {
+	b = binary.AppendUvarint(b, uint64(len(terms)))
+	for _, t := range terms {
+		b = binary.AppendUvarint(b, uint64(t))
+	}
+	return b
+}
+
+// readTerms appends the terms that appendTerms has written at b[at:], and returns the index after
+// them.
+func readTerms(dst []int32, b []byte, at int) ([]int32, int) {
+	n, at := uvarint(b, at)
+	for ; n > 0; n-- {
+		var t uint64
+		t, at = uvarint(b, at)
+		dst = append(dst, int32(t))
+	}
+	return dst, at
+}
+
+// uvarint returns the varint at b[at:], and the index after it.
+func uvarint(b []byte, at int) (n uint64, next int) {
+	if b[at] < 0x80 {
+		return uint64(b[at]), at + 1
+	}
+	return longUvarint(b, at)
+}
+
+func longUvarint(b []byte, at int) (n uint64, next int) {
+	for shift := 0; ; shift += 7 {
+		n |= uint64(b[at]&0x7f) << shift
+		if at++; b[at-1] < 0x80 {
+			return n, at
+		}
+	}
 }
 
 // bag sets the counts of a forageDoc.
@@ -165,13 +261,19 @@ func (f *foraged) bag(d *forageDoc, words []int32) {
 	for i := range d.Counts {
 		d.Counts[i].N = f.count[d.Counts[i].Term]
 	}
-	f.match(d)
 }
 
 // match sets the counts of the query terms. Occurrences in the title are counted three times.
 func (f *foraged) match(d *forageDoc) {
-	d.Query = make([]int32, len(f.query.Terms))
+	d.Query = append(d.Query[:0], make([]int32, len(f.query.Terms))...)
+	most := int32(-1)
+	for _, t := range f.query.Terms {
+		most = max(most, t)
+	}
 	for _, c := range d.Counts {
+		if c.Term > most {
+			continue
+		}
 		if i := slices.Index(f.query.Terms, c.Term); i >= 0 {
 			d.Query[i] = c.N
 		}
@@ -185,13 +287,11 @@ func (f *foraged) match(d *forageDoc) {
 
 // link stores the links of the page at place.
 func (f *foraged) link(place int, links func(func(graph.ID, *wire.Link) bool)) {
-	type found struct {
-		to      graph.ID
-		path    int32
-		anchor  []int32
-		context []int32
+	_, end, fresh := f.open(place)
+	if !fresh {
+		return
 	}
-	var list []found
+	var list []arcWords
 	at := map[graph.ID]int{}
 	links(func(to graph.ID, link *wire.Link) bool {
 		if i, ok := at[to]; ok {
@@ -201,56 +301,111 @@ func (f *foraged) link(place int, links func(func(graph.ID, *wire.Link) bool)) {
 			return true
 		}
 		at[to] = len(list)
-		l := found{to: to, path: f.paths.add(clip(link.Path, readTagPath)), anchor: f.append(nil, clip(link.Anchor, readAnchor), maxAnchorTerms)}
-		f.fit(to)
-		if f.parents[to] < contextParents {
+		l := arcWords{path: f.paths.add(clip(link.Path, readTagPath)), anchor: f.append(nil, clip(link.Anchor, readAnchor), maxAnchorTerms)}
+		if f.crawl.web.InDegree(to) <= contextParents {
 			l.context = f.append(nil, clip(link.Context, readContext), maxContextTerms)
 		}
-		if f.parents[to] == 0 {
-			f.urlTerms[to] = f.address(link.URL)
-		}
+		f.readAddress(to)
 		list = append(list, l)
 		return len(list) < maxPageLinks
 	})
 	for _, l := range list {
-		f.add(arc{from: int32(place), to: l.to, path: l.path}, l.anchor, l.context)
+		f.add(l)
+	}
+	f.close(end)
+}
+
+// open begins the links of the page at place, which have the numbers from first to the one before
+// end. fresh is false if there are none, or if they were stored when the page was fetched before.
+func (f *foraged) open(place int) (first, end graph.Link, fresh bool) {
+	node := f.crawl.pages[place].node
+	if order, ok := f.crawl.web.Order(node); !ok || order != len(f.placeOf) {
+		return 0, 0, false
+	}
+	f.placeOf = append(f.placeOf, int32(place))
+	first, end = f.crawl.web.LinksOn(node)
+	return first, end, true
+}
+
+// add stores the words of the next link.
+func (f *foraged) add(l arcWords) {
+	b := binary.AppendUvarint(f.encoded[:0], uint64(l.path+1))
+	b = appendTerms(b, l.anchor)
+	f.encoded = appendTerms(b, l.context)
+	n, _ := f.words.Add(string(f.encoded))
+	f.said.Append(uint32(n) + 1)
+}
+
+// close ends the links of a page.
+func (f *foraged) close(end graph.Link) {
+	for f.said.Len() < int(end) {
+		f.said.Append(0)
 	}
 }
 
-// fit extends the lists by graph.ID to an address.
-func (f *foraged) fit(id graph.ID) {
-	n := int(id) + 1
-	f.first, f.last, f.parents, f.urlTerms = grown(f.first, n), grown(f.last, n), grown(f.parents, n), grown(f.urlTerms, n)
+// wordsOn returns the words of an arc. They are valid until the next call.
+func (f *foraged) wordsOn(a arc) (l arcWords) {
+	f.encoded = f.words.Append(f.encoded[:0], int(a.said))
+	path, at := uvarint(f.encoded, 0)
+	f.spoken, at = readTerms(f.spoken[:0], f.encoded, at)
+	anchor := len(f.spoken)
+	f.spoken, _ = readTerms(f.spoken, f.encoded, at)
+	l.path, l.anchor, l.context = int32(path)-1, f.spoken[:anchor:anchor], f.spoken[anchor:]
+	return l
 }
 
-func (f *foraged) add(a arc, anchor, context []int32) {
-	a.at, a.anchor, a.context = uint32(len(f.words)), uint8(len(anchor)), uint8(len(context))
-	f.words = append(append(f.words, anchor...), context...)
-	f.arcs = append(f.arcs, a)
-	f.fit(a.to)
-	if f.first[a.to] == 0 {
-		f.first[a.to] = int32(len(f.arcs))
-	} else {
-		f.arcs[f.last[a.to]-1].next = int32(len(f.arcs))
+// readAddress stores the terms of an address, if it is the first time.
+func (f *foraged) readAddress(id graph.ID) {
+	if f.addressAt = grown(f.addressAt, int(id)+1); f.addressAt[id] > 0 {
+		return
 	}
-	f.last[a.to] = int32(len(f.arcs))
-	f.parents[a.to]++
+	f.encoded = appendTerms(f.encoded[:0], f.address(f.crawl.web.URL(id)))
+	f.addressWords.Append(f.encoded)
+	f.addressAt[id] = uint32(f.addressWords.Len())
 }
 
-func (f *foraged) anchorOf(a *arc) []int32 { return f.words[a.at : a.at+uint32(a.anchor)] }
-func (f *foraged) contextOf(a *arc) []int32 {
-	at := a.at + uint32(a.anchor)
-	return f.words[at : at+uint32(a.context)]
+// wordsOfAddress returns the terms of an address, if an arc leads to it. They are valid until the
+// next call.
+func (f *foraged) wordsOfAddress(id graph.ID) []int32 {
+	if int(id) >= len(f.addressAt) || f.addressAt[id] == 0 {
+		return nil
+	}
+	f.inAddress, _ = readTerms(f.inAddress[:0], f.addressWords.At(int(f.addressAt[id])-1), 0)
+	return f.inAddress
+}
+
+// isLinked reports whether an arc from a page before the place end leads to id.
+func (f *foraged) isLinked(id graph.ID, end int) bool {
+	for range f.into(id, end) {
+		return true
+	}
+	return false
 }
 
 // into yields the arcs to id from pages before the place end, in the order of the pages.
-func (f *foraged) into(id graph.ID, end int) func(func(*arc) bool) {
-	return func(yield func(*arc) bool) {
-		if int(id) >= len(f.first) {
-			return
+func (f *foraged) into(id graph.ID, end int) func(func(arc) bool) {
+	return func(yield func(arc) bool) {
+		for n, order := range f.crawl.web.Into(id) {
+			from := f.placeOf[order]
+			if int(from) >= end {
+				return
+			}
+			if said := *f.said.At(int(n)); said > 0 && !yield(arc{from, int32(said - 1)}) {
+				return
+			}
 		}
-		for n := f.first[id]; n != 0; n = f.arcs[n-1].next {
-			if a := &f.arcs[n-1]; int(a.from) >= end || !yield(a) {
+	}
+}
+
+// from yields the targets of the arcs of the page at place.
+func (f *foraged) from(place int) func(func(graph.ID) bool) {
+	return func(yield func(graph.ID) bool) {
+		node := f.crawl.pages[place].node
+		if order, ok := f.crawl.web.Order(node); !ok || int(f.placeOf[order]) != place {
+			return // its links were stored when the page was fetched before
+		}
+		for n, end := f.crawl.web.LinksOn(node); n < end && *f.said.At(int(n)) > 0; n++ {
+			if !yield(f.crawl.web.Target(n)) {
 				return
 			}
 		}
@@ -264,13 +419,16 @@ const (
 	isFolder  = "\x00folder"
 )
 
+var noExtension = strings.NewReplacer(".html", " ", ".htm", " ")
+
 // address returns the terms of the path and the query of an address: its words, split where the
 // case changes, and marks for numbers, a tilde and a final slash.
 func (f *foraged) address(url string) []int32 {
 	path := pathAndQuery(url)
 	var b strings.Builder
+	b.Grow(2 * len(path))
 	number, before := false, ' '
-	for _, r := range strings.NewReplacer(".html", " ", ".htm", " ").Replace(path) {
+	for _, r := range noExtension.Replace(path) {
 		switch {
 		case unicode.IsDigit(r):
 			number, r = true, ' '
@@ -296,8 +454,8 @@ func (f *foraged) address(url string) []int32 {
 
 // directories numbers the directories of addresses: host, host/d1, host/d1/d2, …
 type directories struct {
-	of    vocabulary
-	outer []int32 // by directory: the directory that contains it, or -1
+	of    vocabulary // of their names; see enter
+	outer []int32    // by directory: the directory that contains it, or -1
 }
 
 // fitDirectories adds the addresses that are new to the graph.
@@ -318,17 +476,21 @@ func (f *foraged) innermost(url string) (dir int32) {
 		if n < 0 {
 			break
 		}
-		if inner := f.enter(path[:end+n], dir); inner >= 0 {
-			dir = inner
+		inner := f.enter(path[end:end+n], dir)
+		if inner < 0 {
+			break
 		}
+		dir = inner
 		end += n + 1
 	}
 	return dir
 }
 
-// enter returns the number of a directory, or -1 if there are too many.
+// enter returns the number of a directory, or -1 if there are too many. A directory is identified by
+// the number of the one that contains it, and its name in there.
 func (f *foraged) enter(name string, outer int32) int32 {
-	n := f.directories.of.add(name)
+	var key [64]byte
+	n := f.directories.of.add(string(append(binary.AppendVarint(key[:0], int64(outer)), name...)))
 	if int(n) == len(f.outer) {
 		f.outer = append(f.outer, outer)
 	}
@@ -339,53 +501,70 @@ func (f *foraged) enter(name string, outer int32) int32 {
 func (f *foraged) code(c *codec) {
 	f.terms.code(c)
 	f.paths.code(c)
-	place := f.savedDocs
-	list := f.docs[min(place, len(f.docs)):]
-	if c.reading {
-		list = nil
-	}
 	term := func(t *int32) {
 		integer(c, t)
-		c.check(0 <= *t && int(*t) < len(f.terms.names))
+		c.check(0 <= *t && int(*t) < f.terms.len())
 	}
-	each(c, list, func(d *forageDoc) {
-		d.title = each(c, d.title, term)
-		c.check(len(d.title) <= maxTitleTerms)
-		d.Counts = each(c, d.Counts, func(n *relevance.Count) {
+	place := f.savedDocs
+	each(c, make([]struct{}, len(f.docAt)-min(place, len(f.docAt))), func(*struct{}) {
+		var d forageDoc
+		if c.reading {
+			f.docAt = append(f.docAt, 0)
+		} else if stored := f.doc(place); stored != nil {
+			d = *stored
+		}
+		title := each(c, d.title, term)
+		c.check(len(title) <= maxTitleTerms)
+		counts := each(c, d.Counts, func(n *relevance.Count) {
 			term(&n.Term)
 			integer(c, &n.N)
 			c.check(n.N > 0)
 		})
-		c.check(len(d.Counts) <= maxPageTerms)
+		c.check(len(counts) <= maxPageTerms)
 		integer(c, &d.Length)
-		c.check(0 <= d.Length && d.Length <= readPage)
-		if c.reading {
-			f.docs = append(f.docs, forageDoc{})
-			d.arcs[0] = int32(len(f.arcs))
+		if c.check(0 <= d.Length && d.Length <= readPage && place < len(f.crawl.pages)) && !f.crawl.pages[place].failed {
+			d.title, d.Counts = title, counts
+			f.store(place, &d)
 		}
-		each(c, slices.Clone(f.arcs[d.arcs[0]:max(d.arcs[0], d.arcs[1])]), func(a *arc) {
-			anchor, context := []int32(nil), []int32(nil)
-			if !c.reading {
-				anchor, context = f.anchorOf(a), f.contextOf(a)
-			}
-			c.id(&a.to)
-			path := a.path + 1
-			integer(c, &path)
-			a.path = path - 1
-			anchor, context = each(c, anchor, term), each(c, context, term)
-			if c.check(0 <= path && int(path) <= len(f.paths.names) && len(anchor) <= maxAnchorTerms && len(context) <= maxContextTerms) {
-				if f.fit(a.to); f.parents[a.to] == 0 {
-					f.urlTerms[a.to] = f.address(c.web.URL(a.to))
-				}
-				f.add(arc{from: int32(place), to: a.to, path: a.path}, anchor, context)
-			}
-		})
-		if c.check(true) {
-			d.arcs[1] = int32(len(f.arcs))
-			f.match(d)
-			f.docs[place] = *d
-		}
+		f.codeLinks(c, place, term)
 		place++
 	})
-	f.savedDocs = len(f.docs)
+	f.savedDocs = len(f.docAt)
+	c.check(len(f.placeOf) == f.crawl.web.Pages())
+}
+
+// codeLinks writes or reads the links of the page at place.
+func (f *foraged) codeLinks(c *codec, place int, term func(*int32)) {
+	if c.bad {
+		return
+	}
+	var targets []graph.ID
+	if !c.reading && f.has(place) {
+		targets = slices.Collect(f.from(place))
+	}
+	n, end := f.crawl.web.LinksOn(f.crawl.pages[place].node)
+	opened, fresh := false, false
+	each(c, targets, func(to *graph.ID) {
+		var l arcWords
+		if c.reading && !opened && c.check(f.has(place)) {
+			_, _, fresh = f.open(place)
+			opened = true
+		}
+		if !c.reading {
+			l = f.wordsOn(arc{said: int32(*f.said.At(int(n)) - 1)})
+		}
+		c.id(to)
+		path := l.path + 1
+		integer(c, &path)
+		anchor, context := each(c, l.anchor, term), each(c, l.context, term)
+		if c.check(0 <= path && int(path) <= f.paths.len() && len(anchor) <= maxAnchorTerms && len(context) <= maxContextTerms) && fresh &&
+			c.check(n < end && f.crawl.web.Target(n) == *to) {
+			f.readAddress(*to)
+			f.add(arcWords{path - 1, anchor, context})
+		}
+		n++
+	})
+	if fresh {
+		f.close(end)
+	}
 }

@@ -60,7 +60,7 @@ func (s *forage) learn() {
 	s.fitDirectories(&s.web)
 	due := len(s.pages) > s.at.pages+s.at.pages/25
 	if due {
-		s.at = extent{len(s.pages), len(s.aliases), len(s.terms.names), s.web.Len()}
+		s.at = extent{len(s.pages), len(s.aliases), s.terms.len(), s.web.Len()}
 	}
 	if due || s.model == nil {
 		s.fitModels()
@@ -112,14 +112,6 @@ func exampleIndexes(n int) (chosen []int) {
 	return chosen
 }
 
-// doc returns the forageDoc at place, or nil if the page failed.
-func (s *forage) doc(place int) *forageDoc {
-	if place >= len(s.docs) || s.pages[place].failed {
-		return nil
-	}
-	return &s.docs[place]
-}
-
 // fitRelevance fits the model of pages, and estimates the relevance of all.
 func (s *forage) fitRelevance(m *forageModel) {
 	var seeds, pages []relevance.Page
@@ -128,9 +120,9 @@ func (s *forage) fitRelevance(m *forageModel) {
 		switch {
 		case d == nil:
 		case s.pages[place].depth == 0 && len(seeds) < mostSeeds && !s.isFound(place):
-			seeds = append(seeds, d.Page)
+			seeds = append(seeds, clonePage(&d.Page))
 		default:
-			pages = append(pages, d.Page)
+			pages = append(pages, clonePage(&d.Page))
 		}
 	}
 	q := s.query
@@ -151,13 +143,18 @@ func (s *forage) fitRelevance(m *forageModel) {
 	}
 }
 
+func clonePage(p *relevance.Page) relevance.Page {
+	return relevance.Page{Counts: slices.Clone(p.Counts), Length: p.Length, Query: slices.Clone(p.Query)}
+}
+
 // byTerm returns the numbers of stems in a list by term, or nil if there are none.
 func (s *forage) byTerm(numbers map[string]float64) (list []float64) {
 	if len(numbers) == 0 {
 		return nil
 	}
-	for _, name := range s.terms.names[:s.at.terms] {
-		list = append(list, numbers[name])
+	list = make([]float64, s.at.terms)
+	for i := range list {
+		list[i] = numbers[s.terms.names.At(i)]
 	}
 	return list
 }
@@ -167,17 +164,13 @@ func (s *forage) count(m *forageModel) {
 	n := s.at.pages
 	m.harvest, m.taken, m.promise = make([]float64, n), make([]float64, n), make([]float64, n)
 	m.inDir, m.ofDir = make([]float64, len(s.outer)), make([]float64, len(s.outer))
-	for i := range s.arcs {
-		a := &s.arcs[i]
-		if int(a.from) >= n {
-			break
-		}
-		if place := m.places[a.to]; place > 0 {
-			m.harvest[a.from] += m.relevance[place-1]
-			m.taken[a.from]++
-		}
-	}
 	for place := range n {
+		for to := range s.from(place) {
+			if at := m.places[to]; at > 0 {
+				m.harvest[place] += m.relevance[at-1]
+				m.taken[place]++
+			}
+		}
 		m.addToDirectories(s, place)
 	}
 }
@@ -211,8 +204,8 @@ func (s *forage) follow() {
 		if d := s.doc(place); d != nil {
 			m.relevance[place] = m.pages.Relevance(&d.Page)
 			m.promise[place] = m.kinds.Predict(s.kind(m, d))
-			for _, a := range s.arcs[d.arcs[0]:d.arcs[1]] {
-				if to := m.places[a.to]; to > 0 {
+			for id := range s.from(place) {
+				if to := m.places[id]; to > 0 {
 					m.harvest[place] += m.relevance[to-1]
 					m.taken[place]++
 				}
@@ -245,11 +238,11 @@ func (s *forage) kindExamples(m *forageModel) (design *ridge.Design, targets []f
 	var examples []ridge.Example
 	for _, place := range exampleIndexes(s.at.pages) {
 		if d := s.doc(place); d != nil && m.taken[place] > 0 {
-			examples = append(examples, ridge.Example{Features: s.kind(m, d), Weight: m.taken[place] / (m.taken[place] + 2)})
+			examples = append(examples, ridge.Example{Features: slices.Clone(s.kind(m, d)), Weight: m.taken[place] / (m.taken[place] + 2)})
 			targets = append(targets, m.harvest[place]/m.taken[place]-m.level())
 		}
 	}
-	return ridge.NewDesign(examples, s.kindWidth()), targets
+	return ridge.NewDesign(examples), targets
 }
 
 // Kinds of features of a page. The index of a feature is the number of its term times pageFeatureKinds,
@@ -260,12 +253,10 @@ const (
 	pageFeatureKinds
 )
 
-// kindWidth returns a number above all indexes of features of pages.
-func (s *forage) kindWidth() int { return pageFeatureKinds * len(s.terms.names) }
-
-// kind returns the features of a page: the terms of the page, and the terms of its title.
-func (s *forage) kind(m *forageModel, d *forageDoc) (features []ridge.Feature) {
-	features = make([]ridge.Feature, 0, len(d.Counts)+len(d.title))
+// kind returns the features of a page: the terms of the page, and the terms of its title. They are
+// valid until the next call.
+func (s *forage) kind(m *forageModel, d *forageDoc) []ridge.Feature {
+	features := s.kindFeatures[:0]
 	m.pages.Vector(&d.Page).Each(func(term int32, weight float64) {
 		features = append(features, ridge.Feature{Index: pageFeatureKinds*term + pageFeatureText, Value: float32(weight)})
 	})
@@ -274,6 +265,7 @@ func (s *forage) kind(m *forageModel, d *forageDoc) (features []ridge.Feature) {
 	for _, t := range slices.Compact(title) {
 		features = append(features, ridge.Feature{Index: pageFeatureKinds*t + pageFeatureTitle, Value: titleWeight})
 	}
+	s.kindFeatures = features
 	return features
 }
 
@@ -287,14 +279,12 @@ func (s *forage) fitSpread(m *forageModel) {
 		return int32(id)
 	}
 	links := graph.NewCSR(s.at.addresses, func(yield func(from, to int32) bool) {
-		for i := range s.arcs {
-			a := &s.arcs[i]
-			if int(a.from) >= s.at.pages {
-				return
-			}
-			from, to := int32(s.pages[a.from].node), node(a.to)
-			if !yield(from, to) || !yield(to, from) {
-				return
+		for place := range s.at.pages {
+			from := int32(s.pages[place].node)
+			for id := range s.from(place) {
+				if to := node(id); !yield(from, to) || !yield(to, from) {
+					return
+				}
 			}
 		}
 	})
@@ -311,14 +301,14 @@ func (s *forage) linkExamples(m *forageModel) (design *ridge.Design, places []in
 	var examples []ridge.Example
 	for _, place := range exampleIndexes(s.at.pages) {
 		id := s.pages[place].node
-		if int(id) >= len(s.first) || s.first[id] == 0 || int(s.arcs[s.first[id]-1].from) >= place {
+		if !s.isLinked(id, place) {
 			continue
 		}
 		dense := s.evidence(m, id, place)
 		examples = append(examples, ridge.Example{Features: s.features(id, place), Dense: dense[:], Weight: 1})
 		places = append(places, place)
 	}
-	return ridge.NewDesign(examples, s.featureWidth()), places
+	return ridge.NewDesign(examples), places
 }
 
 // fitLinks fits the models that predict the value of a link.
@@ -348,20 +338,19 @@ func (s *forage) hubs(m *forageModel) []float64 {
 	expected := make([]float64, len(m.places)) // by graph.ID, of waiting links; 0: not yet computed
 	chosen := exampleIndexes(s.at.pages)
 	for _, place := range chosen {
-		d := s.doc(place)
-		if d == nil {
+		if !s.has(place) {
 			continue
 		}
 		sum := 0.0
-		for _, a := range s.arcs[d.arcs[0]:d.arcs[1]] {
-			switch to := int(m.places[a.to]) - 1; {
+		for id := range s.from(place) {
+			switch to := int(m.places[id]) - 1; {
 			case to > place:
 				sum += m.relevance[to]
 			case to < 0:
-				if expected[a.to] == 0 {
-					expected[a.to] = s.expected(m, a.to)
+				if expected[id] == 0 {
+					expected[id] = s.expected(m, id)
 				}
-				sum += float64(hubDiscount * expected[a.to])
+				sum += float64(hubDiscount * expected[id])
 			}
 		}
 		values[place] = sum / (sum + hubHalf)

@@ -106,8 +106,8 @@ func (s *forage) heaviest() []string {
 	if s.formOf == nil {
 		s.formOf = map[int32]string{}
 	}
-	for ; s.readForm < len(s.forms.names); s.readForm++ {
-		word := s.forms.names[s.readForm]
+	for ; s.readForm < s.forms.len(); s.readForm++ {
+		word := s.forms.names.At(s.readForm)
 		if stems := s.append(nil, word, 1); len(stems) == 1 && s.formOf[stems[0]] == "" {
 			s.formOf[stems[0]] = word
 		}

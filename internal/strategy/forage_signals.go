@@ -95,19 +95,23 @@ func (s *forage) fromPages(x *[denses]float64, m *forageModel, id graph.ID, end 
 
 // fromWords sets the inputs that depend only on the words of links.
 func (s *forage) fromWords(x *[denses]float64, m *forageModel, id graph.ID, end int) {
-	n := 0
+	n, last := 0, int32(-1)
 	for a := range s.into(id, end) {
-		x[denseAnchor] = max(x[denseAnchor], m.matched(s.anchorOf(a)))
-		x[denseContext] = max(x[denseContext], m.matched(s.contextOf(a)))
-		if n < topicParents {
-			if t := m.likeTopic(s.anchorOf(a)); math.Abs(t) > math.Abs(x[denseTopic]) {
+		if n++; a.said == last { // the same words again
+			continue
+		}
+		last = a.said
+		words := s.wordsOn(a)
+		x[denseAnchor] = max(x[denseAnchor], m.matched(words.anchor))
+		x[denseContext] = max(x[denseContext], m.matched(words.context))
+		if n <= topicParents {
+			if t := m.likeTopic(words.anchor); math.Abs(t) > math.Abs(x[denseTopic]) {
 				x[denseTopic] = t
 			}
 		}
-		n++
 	}
 	if n > 0 {
-		x[denseAddress] = m.matched(s.urlTerms[id])
+		x[denseAddress] = m.matched(s.wordsOfAddress(id))
 	}
 }
 
@@ -122,10 +126,7 @@ type cachedWords struct {
 
 // wordsOf returns the values computed from the words of all links to an address.
 func (s *forage) wordsOf(m *forageModel, id graph.ID) cachedWords {
-	parents := int32(0)
-	if int(id) < len(s.parents) {
-		parents = s.parents[id]
-	}
+	parents := int32(s.web.InDegree(id))
 	if w, ok := m.links[id]; ok && w.parents == parents {
 		return w
 	}
@@ -134,9 +135,7 @@ func (s *forage) wordsOf(m *forageModel, id graph.ID) cachedWords {
 	features := s.features(id, len(s.pages))
 	w := cachedWords{parents: parents, anchor: x[denseAnchor], address: x[denseAddress], context: x[denseContext], topic: x[denseTopic],
 		words: m.words.Predict(features), hub: m.hub.Predict(features)}
-	if int(id) < len(s.urlTerms) {
-		w.addressTopic = m.likeTopic(s.urlTerms[id])
-	}
+	w.addressTopic = m.likeTopic(s.wordsOfAddress(id))
 	m.links[id] = w
 	return w
 }
@@ -210,7 +209,7 @@ func (s *forage) spreadTo(m *forageModel, id graph.ID) float64 {
 		if int(from) < len(m.spread) {
 			value = m.spread[from]
 		}
-		sum += value / math.Sqrt(float64(max(1, s.docs[a.from].arcs[1]-s.docs[a.from].arcs[0])))
+		sum += value / math.Sqrt(float64(max(1, s.web.OutDegree(from))))
 		n++
 	}
 	return float64(spreadShare*sum) / math.Sqrt(max(1, n))
@@ -312,7 +311,9 @@ const (
 
 // linkFeatures caches the features of links to an address until another page links to the address.
 type linkFeatures struct {
-	of map[graph.ID]cachedFeatures
+	of      map[graph.ID]cachedFeatures
+	scratch []ridge.Feature
+	groups  []int32 // scratch of letters
 }
 
 type cachedFeatures struct {
@@ -320,18 +321,13 @@ type cachedFeatures struct {
 	features []ridge.Feature
 }
 
-// mostCached is the largest number of addresses whose features are cached: some 100 MB.
+// mostCached is the largest number of addresses whose features are cached: some 10 MB.
 const mostCached = 2 * maxWaiting
 
 func (l *linkFeatures) reset() {
-	if l.of == nil || len(l.of) > mostCached {
+	if l.of == nil || len(l.of) >= mostCached {
 		l.of = map[graph.ID]cachedFeatures{}
 	}
-}
-
-// featureWidth returns a number above all indexes of features.
-func (s *forage) featureWidth() int {
-	return featureKinds * max(len(s.terms.names), len(s.paths.names), len(s.outer), letterBuckets)
 }
 
 // features returns the sparse features of the links to an address on the pages before the one at
@@ -346,26 +342,31 @@ func (s *forage) features(id graph.ID, end int) []ridge.Feature {
 	if c, ok := s.links.of[id]; ok && c.parents == n {
 		return c.features
 	}
-	f := s.featuresOf(id, end)
-	s.links.of[id] = cachedFeatures{n, f}
+	s.links.scratch = s.appendFeatures(s.links.scratch[:0], id, end)
+	f := slices.Clone(s.links.scratch)
+	if _, ok := s.links.of[id]; ok || len(s.links.of) < mostCached {
+		s.links.of[id] = cachedFeatures{n, f}
+	}
 	return f
 }
 
-func (s *forage) featuresOf(id graph.ID, end int) (f []ridge.Feature) {
+// appendFeatures appends the features to the empty slice f.
+func (s *forage) appendFeatures(f []ridge.Feature, id graph.ID, end int) []ridge.Feature {
 	add := func(kind int32, number int32, weight float32) {
 		f = append(f, ridge.Feature{Index: number*featureKinds + kind, Value: weight})
 	}
 	n := 0
 	for a := range s.into(id, end) {
-		for _, t := range s.anchorOf(a) {
+		words := s.wordsOn(a)
+		for _, t := range words.anchor {
 			add(featureAnchor, t, anchorWeight)
 		}
 		if n < contextParents {
-			for _, t := range s.contextOf(a) {
+			for _, t := range words.context {
 				add(featureContext, t, contextWeight)
 			}
-			if a.path >= 0 {
-				add(featurePath, a.path, pathWeight)
+			if words.path >= 0 {
+				add(featurePath, words.path, pathWeight)
 			}
 		}
 		if n++; n == featureParents {
@@ -373,7 +374,7 @@ func (s *forage) featuresOf(id graph.ID, end int) (f []ridge.Feature) {
 		}
 	}
 	if n > 0 {
-		for _, t := range s.urlTerms[id] {
+		for _, t := range s.wordsOfAddress(id) {
 			add(featureURL, t, urlWeight)
 		}
 	}
@@ -401,14 +402,16 @@ func distinct(f []ridge.Feature) []ridge.Feature {
 // often have no separators between words.
 func (s *forage) letters(f []ridge.Feature, id graph.ID) []ridge.Feature {
 	path := "/" + strings.ToLower(pathAndQuery(s.web.URL(id))) + "/"
-	from := len(f)
+	groups := s.links.groups[:0]
 	for i := range len(path) - letters + 1 {
-		bucket := int32(fnv64(path[i:i+letters]) % letterBuckets)
-		f = append(f, ridge.Feature{Index: bucket*featureKinds + featureLetters})
+		groups = append(groups, int32(fnv64(path[i:i+letters])%letterBuckets))
 	}
-	groups := distinct(f[from:])
-	for i := range groups {
-		groups[i].Value = float32(1 / math.Sqrt(float64(len(groups))))
+	s.links.groups = groups
+	slices.Sort(groups)
+	groups = slices.Compact(groups)
+	value := float32(1 / math.Sqrt(float64(len(groups))))
+	for _, bucket := range groups {
+		f = append(f, ridge.Feature{Index: bucket*featureKinds + featureLetters, Value: value})
 	}
-	return f[:from+len(groups)]
+	return f
 }

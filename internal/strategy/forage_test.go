@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -91,7 +92,7 @@ func TestTermsOfAnAddress(t *testing.T) {
 	} {
 		var got []string
 		for _, n := range f.foraged.address(test.url) {
-			name := f.terms.names[n]
+			name := f.terms.names.At(int(n))
 			if name == "q" {
 				continue
 			}
@@ -113,7 +114,13 @@ func TestDirectoriesOfAnAddress(t *testing.T) {
 	for id, want := range []string{"a.test/one/two a.test/one a.test", "a.test/one a.test", "b.test"} {
 		var got []string
 		for d := s.directory[id]; d >= 0; d = s.outer[d] {
-			got = append(got, s.directories.of.names[d])
+			name := ""
+			for at := d; at >= 0; at = s.outer[at] {
+				key := s.directories.of.names.At(int(at))
+				_, n := binary.Varint([]byte(key))
+				name = strings.TrimSuffix(key[n:]+"/"+name, "/")
+			}
+			got = append(got, name)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s is in %q, want %q", web.URL(graph.ID(id)), got, want)
