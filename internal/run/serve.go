@@ -649,7 +649,8 @@ func (v *server) leaseAddresses(n, generation int) ([]byte, error) {
 	if v.untried {
 		q.Horizon = 0
 	}
-	return v.s.Next(q)
+	lines, err := v.s.Next(q)
+	return firstLines(lines, n), err
 }
 
 func (v *server) send(lines []byte) {
