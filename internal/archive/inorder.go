@@ -70,26 +70,26 @@ func (r *Replay) Rebuilt() int {
 	return n
 }
 
-// ReadInOrder reads captures in the order of the archives, and yields those that are pages, which
-// remain valid. It reads each archive once, from its beginning, which is much faster than
+// ReadInOrder sorts captures by their place in the archives, reads them, and yields those that are
+// pages, which remain valid. It reads each archive once, from its beginning, which is much faster than
 // [Replay.Read] if most of its captures are read: a member is decompressed once, and not for each of
 // its records. It compares redirects with the index, but does not yield them. It omits revisits, and
 // captures for which Read returns an error.
 func (r *Replay) ReadInOrder(captures []Capture) iter.Seq[*Page] {
-	captures = slices.SortedFunc(slices.Values(captures), func(a, b Capture) int {
-		return cmp.Or(cmp.Compare(a.archive, b.archive), cmp.Compare(a.source, b.source), a.comparePlace(b.Offset, b.Skip))
-	})
 	return func(yield func(*Page) bool) {
-		for len(captures) > 0 {
-			first := captures[0]
-			n := slices.IndexFunc(captures, func(c Capture) bool { return c.archive != first.archive || c.source != first.source })
+		slices.SortFunc(captures, func(a, b Capture) int {
+			return cmp.Or(cmp.Compare(a.archive, b.archive), cmp.Compare(a.source, b.source), a.comparePlace(b.Offset, b.Skip))
+		})
+		for rest := captures; len(rest) > 0; {
+			first := rest[0]
+			n := slices.IndexFunc(rest, func(c Capture) bool { return c.archive != first.archive || c.source != first.source })
 			if n < 0 {
-				n = len(captures)
+				n = len(rest)
 			}
-			if !r.readSource(captures[:n], yield) {
+			if !r.readSource(rest[:n], yield) {
 				return
 			}
-			captures = captures[n:]
+			rest = rest[n:]
 		}
 	}
 }

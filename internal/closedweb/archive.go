@@ -205,24 +205,29 @@ func newArchiveReader(replay *archive.Replay, workers int) *archiveReader {
 // resolve follows the redirects of all addresses, and finds the captures of redirects and pages. Many
 // addresses may redirect to one page: it is read only for its own address.
 func (r *archiveReader) resolve() {
-	used := make([][]archive.Capture, len(r.addresses))
+	r.used = make([]archive.Capture, len(r.addresses))
+	var mu sync.Mutex
+	var more []archive.Capture
 	r.parallel(func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
-			url, all, err := r.replay.Resolve(r.addresses[i])
-			n := len(all)
-			used[i] = all[:min(n, 1)]
+			url, used, err := r.replay.Resolve(r.addresses[i])
+			if len(used) > 0 {
+				r.used[i] = used[0]
+			}
 			switch {
 			case errors.Is(err, archive.ErrNotArchived) || errors.Is(err, archive.ErrRedirectLoop):
 				r.captures[i], r.read[i] = capture{page: judge.None}, true
 			case err != nil:
 			case url != r.addresses[i]:
 				r.captures[i], r.read[i] = capture{page: r.numberOf(url)}, true
-			case n > 1: // the redirects lead back
-				used[i] = append(used[i], all[n-1])
+			case len(used) > 1: // the redirects lead back
+				mu.Lock()
+				more = append(more, used[len(used)-1])
+				mu.Unlock()
 			}
 		}
 	})
-	r.used = slices.Concat(used...)
+	r.used = slices.DeleteFunc(append(r.used, more...), func(c archive.Capture) bool { return c.URL == "" })
 }
 
 // readPages reads the links of pages in the order of the archives. One goroutine reads the archives,
@@ -234,6 +239,7 @@ func (r *archiveReader) readPages() {
 		for p := range r.replay.ReadInOrder(r.used) {
 			pages <- p
 		}
+		r.used = nil
 	}()
 	var group sync.WaitGroup
 	for range r.workers {
