@@ -192,7 +192,7 @@ func TestIfAnOriginalIsMissingTheNextCaptureAnswers(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 			page, err := r.Fetch(u)
-			if to, e := r.Resolve(u); to != page.URL || (e == nil) != (err == nil) {
+			if to, _, e := r.Resolve(u); to != page.URL || (e == nil) != (err == nil) {
 				t.Errorf("it leads to %s, %v, not to %s, %v", to, e, page.URL, err)
 			}
 			if err != nil && !strings.Contains(err.Error(), "http://lost/") {
@@ -228,7 +228,7 @@ func TestARedirectThatComesBackEndsAtAnotherCapture(t *testing.T) {
 			if got != c.want || len(found.Hops) != c.hops || found.URL != u {
 				t.Errorf("%s %s: %q, %+v", pick, c.name, got, found)
 			}
-			if to, e := r.Resolve(u); to != u || (e == nil) != (err == nil) {
+			if to, _, e := r.Resolve(u); to != u || (e == nil) != (err == nil) {
 				t.Errorf("%s %s: it leads to %s, %v", pick, c.name, to, e)
 			}
 			r.Close()

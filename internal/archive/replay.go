@@ -317,25 +317,35 @@ func (r *Replay) retry(f func() error) error {
 // [ErrRedirectLoop], [ErrTooLarge], [ErrCoding], an error of weburl for a malformed URL, or the
 // error of reading a broken archive. With the first three errors, it returns a page in which URL
 // and Hops are set; with ErrTooLarge, the page also has a Response, with a body cut at the limit.
-func (r *Replay) Fetch(address string) (*Page, error) { return r.follow(address, r.Read) }
+func (r *Replay) Fetch(address string) (*Page, error) {
+	return r.follow(address, r.confirm, r.Read)
+}
 
 // Resolve returns the URL to which the redirects of a URL lead, which is the URL itself if it does
-// not redirect. Unlike [Replay.Fetch] it reads only revisits. Its errors are those of Fetch.
-func (r *Replay) Resolve(address string) (url string, err error) {
-	page, err := r.follow(address, func(c Capture) (*Page, error) {
+// not redirect, and the captures that [Replay.Fetch] uses: those of the redirects, then that of the
+// page. It reads only revisits; it does not compare the index with the archive. Its errors are those of
+// Fetch.
+func (r *Replay) Resolve(address string) (url string, used []Capture, err error) {
+	use := func(c Capture) error {
+		used = append(used, c)
+		return nil
+	}
+	page, err := r.follow(address, use, func(c Capture) (*Page, error) {
 		if c.Revisit() {
-			return r.Read(c)
+			if page, err := r.Read(c); err != nil {
+				return page, err
+			}
 		}
-		return &Page{URL: c.URL}, nil
+		return &Page{URL: c.URL}, use(c)
 	})
 	if page != nil {
 		url = page.URL
 	}
-	return url, err
+	return url, used, err
 }
 
-// follow follows the redirects of a URL to a page that read returns.
-func (r *Replay) follow(address string, read func(Capture) (*Page, error)) (*Page, error) {
+// follow follows the redirects of a URL, which it passes to confirm, to a page that read returns.
+func (r *Replay) follow(address string, confirm func(Capture) error, read func(Capture) (*Page, error)) (*Page, error) {
 	url, err := weburl.Canonical(address)
 	if err != nil {
 		return nil, err
@@ -349,7 +359,7 @@ func (r *Replay) follow(address string, read func(Capture) (*Page, error)) (*Pag
 		var page *Page
 		var redirect Capture
 		err := r.retry(func() (err error) {
-			page, redirect, err = r.answer(url, seen[url], read)
+			page, redirect, err = r.answer(url, seen[url], confirm, read)
 			return err
 		})
 		if page != nil {
@@ -367,14 +377,14 @@ func (r *Replay) follow(address string, read func(Capture) (*Page, error)) (*Pag
 // answer returns the best capture of a canonical URL: a page, or a redirect without a page. It
 // passes over revisits whose original is missing. If redirects lead to the URL again, because they
 // set a cookie on the way, it also passes over captures that redirect.
-func (r *Replay) answer(url string, seen bool, read func(Capture) (*Page, error)) (first *Page, redirect Capture, err error) {
+func (r *Replay) answer(url string, seen bool, confirm func(Capture) error, read func(Capture) (*Page, error)) (first *Page, redirect Capture, err error) {
 	const maxMissing = 10 // the time to find that an original is missing is proportional to the captures of a URL
 	first, err = &Page{URL: url}, ErrNotArchived
 	missing := 0
 	for _, c := range r.candidates(url) {
 		switch {
 		case c.Redirect != "" && !seen:
-			return nil, c, r.confirm(c)
+			return nil, c, confirm(c)
 		case c.Redirect != "", c.Revisit() && missing == maxMissing:
 			continue
 		}
@@ -424,6 +434,11 @@ func (r *Replay) confirm(c Capture) error {
 	if err != nil {
 		return err
 	}
+	return a.confirmRecord(s, rec, c)
+}
+
+// confirmRecord is confirm for a record whose header was read.
+func (a *archived) confirmRecord(s *scratch, rec *Record, c Capture) error {
 	b := indexer{name: c.Filename, buf: s.head}
 	e, err := b.entry(rec)
 	s.head = b.buf
@@ -457,10 +472,17 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.readRecord(s, rec, c, depth)
+}
+
+// readRecord is read for a record whose header was read. The reader of s may be another one.
+func (r *Replay) readRecord(s *scratch, rec *Record, c Capture, depth int) (*Page, error) {
+	a := r.archives[c.archive]
 	page := newPage(rec, c.URL, a.sources[c.source].label(filepath.Base(a.path)))
 	page.Digest, page.Length, page.Revisit = c.Digest, c.Length, c.Revisit()
 	var block []byte
 	var cut bool
+	var err error
 	if page.Revisit {
 		block, cut, err = readAll(nil, rec, rec.ContentLength, maxHeader)
 	} else {
@@ -525,14 +547,19 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
-	url := rec.TargetURI()
-	if url != c.URL {
-		url, err = weburl.Canonical(url)
-	}
-	if err != nil || url != c.URL || rec.Date().Format(timestampLayout) != c.Timestamp {
+	if !rec.isOf(c) {
 		return nil, a.otherRecord(c)
 	}
 	return rec, nil
+}
+
+// isOf reports whether the record has the URL and the time of a capture.
+func (r *Record) isOf(c Capture) bool {
+	url, err := r.TargetURI(), error(nil)
+	if url != c.URL {
+		url, err = weburl.Canonical(url)
+	}
+	return err == nil && url == c.URL && r.Date().Format(timestampLayout) == c.Timestamp
 }
 
 // check compares a record whose block was read with its capture, and closes the record. It returns why

@@ -159,7 +159,7 @@ func TestReplayFetch(t *testing.T) {
 				t.Errorf("got %q from %s after %v\nwant %q from %s after %d", body, page.URL, page.Hops, c.body, to, c.hops)
 			}
 			// A revisit without its original is found, and has no body.
-			if at, err := r.Resolve(c.url); c.url != "http://a/lost" && !errors.Is(err, c.err) || err == nil && at != to {
+			if at, _, err := r.Resolve(c.url); c.url != "http://a/lost" && !errors.Is(err, c.err) || err == nil && at != to {
 				t.Errorf("leads to %s, %v", at, err)
 			}
 			if u, _ := weburl.Canonical(c.url); r.Has(u) != (c.body != "" || c.hops > 0 || c.url == "http://a/lost") {

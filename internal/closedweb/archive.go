@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"sort"
@@ -68,10 +67,7 @@ func FromArchives(names []string, o ArchiveOptions) (*Web, error) {
 			return nil, openError(err)
 		}
 		defer replay.Close()
-		a, err := readArchives(paths, replay, o.Workers)
-		if err != nil {
-			return nil, fmt.Errorf("reading the links of the archives: %w", err)
-		}
+		a := readArchives(replay, o.Workers)
 		if o.LinksRead != nil {
 			o.LinksRead(Size{a.pages.len(), a.aliases.len(), a.graph.NumLinks()})
 		}
@@ -169,101 +165,164 @@ type capture struct {
 	links []int32 // the links of the page to captured addresses
 }
 
-// readArchives reads the pages of archives with the given number of workers.
-func readArchives(archives []string, replay *archive.Replay, workers int) (*archiveWeb, error) {
-	addresses, err := capturedAddresses(archives)
-	if err != nil {
-		return nil, err
+// readArchives reads the pages of archives with the given number of workers. If an index proves to be
+// wrong meanwhile, it starts again.
+func readArchives(replay *archive.Replay, workers int) *archiveWeb {
+	for {
+		rebuilt := replay.Rebuilt()
+		r := newArchiveReader(replay, max(1, workers))
+		r.resolve()
+		r.readPages()
+		r.readOthers()
+		if replay.Rebuilt() == rebuilt {
+			return newArchiveWeb(r.addresses, r.captures)
+		}
 	}
-	number := make(map[string]int32, len(addresses))
-	for i, a := range addresses {
-		number[a] = int32(i)
+}
+
+// An archiveReader reads what archives hold for all addresses.
+type archiveReader struct {
+	replay    *archive.Replay
+	workers   int
+	addresses []string          // sorted
+	number    map[string]int32  // the number of each address
+	captures  []capture         // by number
+	read      []bool            // by number: captures has the result
+	used      []archive.Capture // pages and redirects of the addresses
+}
+
+func newArchiveReader(replay *archive.Replay, workers int) *archiveReader {
+	r := &archiveReader{replay: replay, workers: workers, addresses: replay.URLs()}
+	r.number = make(map[string]int32, len(r.addresses))
+	for i, a := range r.addresses {
+		r.number[a] = int32(i)
 	}
-	captures := make([]capture, len(addresses))
-	var next atomic.Int64
+	r.captures = make([]capture, len(r.addresses))
+	r.read = make([]bool, len(r.addresses))
+	return r
+}
+
+// resolve follows the redirects of all addresses, and finds the captures of redirects and pages. Many
+// addresses may redirect to one page: it is read only for its own address.
+func (r *archiveReader) resolve() {
+	r.used = make([]archive.Capture, len(r.addresses))
+	var mu sync.Mutex
+	var more []archive.Capture
+	r.parallel(func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			url, used, err := r.replay.Resolve(r.addresses[i])
+			if len(used) > 0 {
+				r.used[i] = used[0]
+			}
+			switch {
+			case errors.Is(err, archive.ErrNotArchived) || errors.Is(err, archive.ErrRedirectLoop):
+				r.captures[i], r.read[i] = capture{page: judge.None}, true
+			case err != nil:
+			case url != r.addresses[i]:
+				r.captures[i], r.read[i] = capture{page: r.numberOf(url)}, true
+			case len(used) > 1: // the redirects lead back
+				mu.Lock()
+				more = append(more, used[len(used)-1])
+				mu.Unlock()
+			}
+		}
+	})
+	r.used = slices.DeleteFunc(append(r.used, more...), func(c archive.Capture) bool { return c.URL == "" })
+}
+
+// readPages reads the links of pages in the order of the archives. One goroutine reads the archives,
+// while the workers parse.
+func (r *archiveReader) readPages() {
+	pages := make(chan *archive.Page, r.workers)
+	go func() {
+		defer close(pages)
+		for p := range r.replay.ReadInOrder(r.used) {
+			pages <- p
+		}
+		r.used = nil
+	}()
 	var group sync.WaitGroup
-	for range max(1, workers) {
+	for range r.workers {
 		group.Go(func() {
-			r := captureReader{replay, number, page.NewExtractor()}
-			for i := next.Add(1) - 1; int(i) < len(addresses); i = next.Add(1) - 1 {
-				captures[i] = r.read(addresses[i])
+			x := newExtractor()
+			for p := range pages {
+				i := r.number[p.URL]
+				r.captures[i], r.read[i] = capture{page: i, links: r.links(x, p)}, true
 			}
 		})
 	}
 	group.Wait()
-	return newArchiveWeb(addresses, captures), nil
 }
 
-// capturedAddresses returns the canonical addresses of all captures, sorted. Format errors
-// were reported when the archive was indexed.
-func capturedAddresses(archives []string) ([]string, error) {
-	seen := map[string]bool{}
-	for volume, err := range archive.Volumes(archives, nil) {
-		if _, fault := errors.AsType[*archive.FormatError](err); fault {
-			continue
-		} else if err != nil {
-			return nil, err
-		}
-		for record, err := range volume.Records() {
-			if _, fault := errors.AsType[*archive.FormatError](err); fault {
-				continue
-			} else if err != nil {
-				return nil, err
-			}
-			switch record.Type() {
-			case "response", "resource", "revisit":
-				if url, err := weburl.Canonical(record.TargetURI()); err == nil && !seen[url] {
-					seen[strings.Clone(url)] = true
-				}
+// readOthers reads the addresses that are left: revisits, and captures that are damaged or large.
+func (r *archiveReader) readOthers() {
+	r.parallel(func(next func() (int, bool)) {
+		x := newExtractor()
+		for i, ok := next(); ok; i, ok = next() {
+			if !r.read[i] {
+				r.captures[i] = r.fetch(x, r.addresses[i])
 			}
 		}
-	}
-	return slices.Sorted(maps.Keys(seen)), nil
+	})
 }
 
-// A captureReader reads captures on one goroutine.
-type captureReader struct {
-	replay    *archive.Replay
-	number    map[string]int32 // the number of each captured address
-	extractor *page.Extractor
+// parallel calls work on each worker, with a function that returns the number of the next address.
+func (r *archiveReader) parallel(work func(next func() (int, bool))) {
+	var started atomic.Int64
+	next := func() (int, bool) {
+		i := int(started.Add(1) - 1)
+		return i, i < len(r.addresses)
+	}
+	var group sync.WaitGroup
+	for range r.workers {
+		group.Go(func() { work(next) })
+	}
+	group.Wait()
 }
 
-// read reads what the archives hold for an address.
-func (r *captureReader) read(address string) capture {
-	// Many addresses may redirect to one page: it is read only for its own address.
-	if to, err := r.replay.Resolve(address); err == nil && to != address {
-		at, ok := r.number[to]
-		if !ok {
-			at = judge.None
-		}
-		return capture{page: at}
+// numberOf returns the number of an address, or judge.None.
+func (r *archiveReader) numberOf(address string) int32 {
+	if i, ok := r.number[address]; ok {
+		return i
 	}
+	return judge.None
+}
+
+// fetch reads what the archives hold for an address.
+func (r *archiveReader) fetch(x *page.Extractor, address string) capture {
 	p, err := r.replay.Fetch(address)
 	if p == nil || p.Response == nil {
 		return capture{page: judge.None}
 	}
-	at, ok := r.number[p.URL]
-	if !ok {
-		return capture{page: judge.None}
-	}
-	c := capture{page: at}
+	c := capture{page: r.numberOf(p.URL)}
 	if p.URL != address || err != nil && max(len(p.Body), len(p.Raw)) < archive.DefaultBody {
 		return c // an alias, or a damaged body: the commands fetch and parse would not find its links either
 	}
-	sent := p.Header.Get("Content-Type")
-	content := r.extractor.Extract(page.Document{
+	c.links = r.links(x, p)
+	return c
+}
+
+func newExtractor() *page.Extractor {
+	x := page.NewExtractor()
+	x.LinksOnly = true
+	return x
+}
+
+// links returns the numbers of the captured addresses to which a page links.
+func (r *archiveReader) links(x *page.Extractor, p *archive.Page) (links []int32) {
+	content := x.Extract(page.Document{
 		URL:         p.URL,
-		ContentType: cmp.Or(p.ContentType(), sent),
+		ContentType: cmp.Or(p.ContentType(), p.Header.Get("Content-Type")),
 		Charset:     p.Charset(),
 		Refresh:     p.Header["Refresh"],
 		Body:        p.Body,
 	})
 	for i := range content.Links {
 		if to, ok := r.number[content.Links[i].URL]; ok {
-			c.links = append(c.links, to)
+			links = append(links, to)
 		}
 	}
-	return c
+	return links
 }
 
 // newArchiveWeb numbers the pages among the addresses, and replaces links to addresses by

@@ -10,7 +10,7 @@ import (
 )
 
 // finish fills content from the collected data.
-func (c *collector) finish(doc *Document, content *Content) {
+func (c *collector) finish(doc *Document, content *Content, linksOnly bool) {
 	text := string(c.body)
 	for _, i := range c.waiting {
 		c.references[i].to = len(text)
@@ -20,8 +20,20 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Keywords = c.meta[metaKeywords]
 	content.RobotsMeta = c.meta[metaRobots]
 	content.Lang = strings.Clone(cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language)))
-	content.Text = text
 	content.NeedsBrowser = c.needsBrowser()
+	if !linksOnly {
+		c.finishText(text, content)
+	}
+	r := newResolver(doc.URL, c.base, queryEncoder(content.Charset))
+	if c.canonical != "" {
+		content.Canonical = r.resolve(c.canonical)
+	}
+	content.Links, content.OutDegree = c.links(text, r, doc.Links)
+}
+
+// finishText fills in the text, and what is derived from it.
+func (c *collector) finishText(text string, content *Content) {
+	content.Text = text
 	if c.regions != nil {
 		content.Text = c.regions.mainContent(text, c.references)
 		content.Simhash = c.words.simhash(content.Text, nil)
@@ -31,13 +43,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 	if content.Lang == "" {
 		content.Lang = detectLanguage(content.Text)
 	}
-
-	r := newResolver(doc.URL, c.base, queryEncoder(content.Charset))
-	if c.canonical != "" {
-		content.Canonical = r.resolve(c.canonical)
-	}
 	content.AnchorText = c.anchors(text)
-	content.Links, content.OutDegree = c.links(text, r, doc.Links)
 }
 
 // anchors returns the anchors of all visible references.

@@ -117,6 +117,10 @@ type Extractor struct {
 	// the whole page.
 	MainContent bool
 
+	// LinksOnly omits what takes time and is not a link: Text, AnchorText, Simhash, and a language
+	// that is not declared.
+	LinksOnly bool
+
 	// Agent is the name of this crawler, in lower case, for meta elements addressed to it; ""
 	// for none.
 	Agent string
@@ -191,7 +195,7 @@ func (x *Extractor) Extract(doc Document) Content {
 	if x.AcrossBlocks {
 		c.joinBlocks()
 	}
-	c.finish(&doc, &content)
+	c.finish(&doc, &content, x.LinksOnly)
 	return content
 }
 

@@ -50,7 +50,7 @@ func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 		t.readFrames(text, &c, true)
 	}
 	content.Charset = charset
-	c.finish(doc, &content)
+	c.finish(doc, &content, false)
 	return content, true
 }
 
