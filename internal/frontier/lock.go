@@ -100,6 +100,9 @@ func announceWaiting(dir string) *os.File {
 	return f
 }
 
+// IsAwaited reports whether another process waits for the lock of the store in dir.
+func IsAwaited(dir string) bool { return hasWaiters(dir) }
+
 // hasWaiters reports whether a process waits for the lock of dir. Processes with Options.Yield are
 // not included.
 func hasWaiters(dir string) bool {

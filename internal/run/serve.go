@@ -158,12 +158,36 @@ func (o *Server) Serve(ctx context.Context) (*Served, error) {
 
 // closeStore closes the store after the loop ended with err.
 func (v *server) closeStore(err error) error {
+	if v.s == nil {
+		return err
+	}
 	cerr := v.s.Close()
 	if snapshot, ok := errors.AsType[*frontier.SnapshotError](cerr); ok {
 		v.Log.Warn("snapshot", "err", snapshot)
 		cerr = nil
 	}
 	return cmp.Or(err, cerr)
+}
+
+// yieldPatience is how long the server waits for a process to which it has left the store.
+const yieldPatience = 10 * time.Minute
+
+// yield leaves the store to another process that waits for it, if there is one: a command that reads
+// the frontier of a running crawl, or adds to it.
+func (v *server) yield() (err error) {
+	if v.Exchange || !frontier.IsAwaited(v.Store) {
+		return nil
+	}
+	if err := v.closeStore(nil); err != nil {
+		return err
+	}
+	o := v.Options
+	o.Yield, o.Wait = true, yieldPatience
+	if v.s, err = frontier.Open(v.Store, o); err != nil {
+		return err
+	}
+	v.compaction, v.length, v.lastActivity = nil, v.s.Compacted(), time.Now()
+	return nil
 }
 
 // phase is what a server waits for.
@@ -390,6 +414,9 @@ func (v *server) loop(ctx context.Context) error {
 				v.interrupted = errors.New("the crawl that started this command is gone")
 			}
 			if v.phase == pausing {
+				if err := v.yield(); err != nil {
+					return err
+				}
 				if err := next(); err != nil {
 					return err
 				}
@@ -505,6 +532,9 @@ func (v *server) mark(window int) error {
 		return v.leaseGiven()
 	}
 	v.window++
+	if err := v.yield(); err != nil {
+		return err
+	}
 	if v.sum.Outcomes > 0 {
 		v.empty = 0
 		return v.lease()
