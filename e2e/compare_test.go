@@ -100,9 +100,7 @@ func (c comparison) crawlJazz(t *testing.T, mode string, flags ...string) {
 	t.Helper()
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
 	c.args = append([]string{inRoot("scripts", "crawl"), "-topic", "topic.json", "-seeds", "jazz-easy.txt", "-archive", "web.warc.gz"}, flags...)
-	if mode == "steady" {
-		c.args = append(c.args, "-steady")
-	}
+	c.args = append(c.args, "-steady="+strconv.FormatBool(mode == "steady"))
 }
 
 // crawlSite makes the topic, and the command line of a crawl of a site of treeOfPages.
@@ -110,9 +108,7 @@ func (c comparison) crawlSite(t *testing.T, mode, site string, flags ...string) 
 	t.Helper()
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json; echo `+site+`/1 >seeds.txt`)
 	c.args = append([]string{inRoot("scripts", "crawl"), "-topic", "topic.json", "-seeds", "seeds.txt", "-allow-private", "-delay", "0s", "-traps", "off", "-strategy", "breadthfirst", "-size", "8"}, flags...)
-	if mode == "steady" {
-		c.args = append(c.args, "-steady")
-	}
+	c.args = append(c.args, "-steady="+strconv.FormatBool(mode == "steady"))
 }
 
 // compare is the command compare, with scripts/crawl on the PATH.

@@ -74,9 +74,7 @@ func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 				c.run(t, "whole")
 				want := c.order(t, "whole")
 				for _, mode := range []string{"loop", "steady"} {
-					if mode == "steady" {
-						c.args = append(c.args, "-steady")
-					}
+					c.args = append(c.args, "-steady="+strconv.FormatBool(mode == "steady"))
 					row := c.killAtRandom(t, mode, want)
 					mu.Lock()
 					rows = append(rows, fmt.Sprintf("%s\t%s\t%s", strategy, mode, row))

@@ -85,9 +85,10 @@ func TestNamesAreNotExecuted(t *testing.T) {
 		more      []string
 		variables []string
 	}{
-		{"loop", nil, nil},
+		{"loop", []string{"-steady=false"}, nil},
 		{"steady", []string{"-steady"}, nil},
-		{"loop, a stage of the user", nil, []string{"FETCH=" + fetch}},
+		{"loop, a stage of the user", []string{"-steady=false"}, []string{"FETCH=" + fetch}},
+		{"steady, a stage of the user", nil, []string{"FETCH=" + fetch}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			made := "-" + test.name + oddLine

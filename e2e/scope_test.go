@@ -64,7 +64,7 @@ func TestACrawlStaysInItsScope(t *testing.T) {
 	scripts := inRoot("scripts")
 	path := "PATH=" + strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator))
 	excluded := regexp.MustCompile(`^/(tag/|.*/tag/|.*\.pdf$)`)
-	for _, c := range []struct{ strategy, loop string }{{"breadthfirst", ""}, {"hits", ""}, {"forage", "-steady"}} {
+	for _, c := range []struct{ strategy, loop string }{{"breadthfirst", "-steady=false"}, {"hits", "-steady=false"}, {"forage", "-steady"}} {
 		t.Run(c.strategy+c.loop, func(t *testing.T) {
 			t.Parallel()
 			in, out := newLogSite(t), newLogSite(t)

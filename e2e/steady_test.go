@@ -30,7 +30,7 @@ func TestASteadyCrawlIsTheSameCrawl(t *testing.T) {
 				c.smallTable(t)
 			}
 			steady := c
-			steady.args = append(slices.Clone(c.args), "-steady")
+			c.args = append(slices.Clone(c.args), "-steady=false")
 			t.Parallel()
 			c.run(t, "looped-"+k.Name)
 			steady.run(t, "steady-"+k.Name)
