@@ -48,7 +48,7 @@ type Server struct {
 	Log       Log
 	Tally     Tally
 	Committed func(*Summary) error      // called after every window
-	Progress  func(*Summary, int)       // called every drawEvery during a window and at its last outcome, with the number of its addresses; may be nil
+	Progress  func(*Summary, int)       // called every drawEvery during a window and at its first and last outcome, with the number of its addresses; may be nil
 	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
 	Size      func(fetched int) int     // returns the number of addresses to lease after so many fetches; may be nil: Request.N
 	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
@@ -472,7 +472,7 @@ func (v *server) process(rec *wire.Record) error {
 		v.untried = rec.Error == wire.ErrorBudget
 	}
 	v.sum.Count(rec)
-	if v.sum.Outcomes == v.asked && rec.IsOutcome() {
+	if rec.IsOutcome() && (v.sum.Outcomes == 1 || v.sum.Outcomes == v.asked) {
 		v.showProgress()
 	}
 	if rec.Generation > v.window {
