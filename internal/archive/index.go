@@ -79,6 +79,7 @@ type Index struct {
 	release func() error
 	file    os.FileInfo // describes the file at Path
 
+	lookups    atomic.Int64 // until the filter is made
 	filterOnce sync.Once
 	filter     keyFilter // see mayHave
 

@@ -47,8 +47,16 @@ func (f keyFilter) place(hash uint64) (word *uint64, mask uint64) {
 	return &f[hash>>24&uint64(len(f)-1)], mask
 }
 
-// mayHave reports whether the index may have lines of a key.
+// searchBytes is how many bytes of an index can be added to a filter in about the time of a search.
+const searchBytes = 8 << 10
+
+// mayHave reports whether the index may have lines of a key. The filter is made when the searches so far
+// took about as long as that takes: a few lookups should not read a large index from its beginning to
+// its end.
 func (x *Index) mayHave(key indexKey) bool {
+	if few := int64(len(x.data) / searchBytes); x.lookups.Load() < few && x.lookups.Add(1) <= few {
+		return true
+	}
 	x.filterOnce.Do(func() {
 		ok := true
 		f := func() keyFilter {

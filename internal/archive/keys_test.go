@@ -15,6 +15,11 @@ func TestKeyFilter(t *testing.T) {
 		fmt.Fprintf(&lines, "%s20260102030405 {\"url\":%q}\n", newIndexKey(url(i)).surt, url(i))
 	}
 	x := &Index{data: lines.Bytes(), Meta: Meta{Captures: n}}
+	for i := range lines.Len() / searchBytes {
+		if !x.mayHave(newIndexKey(url(n + i))) {
+			t.Fatal("the filter was made for a few lookups")
+		}
+	}
 	wrong := 0
 	for i := range 2 * n {
 		has := x.mayHave(newIndexKey(url(i)))

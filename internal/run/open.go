@@ -133,16 +133,14 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	s.Steady = true
 	steadyStages, loopStages := ownStages(s, requirements, o.Prefix), ownStages(&looping, requirements, o.Prefix)
 	stages, changes := resolveStages(steadyStages, loopStages, file, r.Stages, before)
-	switch err := s.checkSteady(stages, requirements); {
-	case s.Form == FormSteady:
-		if err != nil {
-			return nil, faultf(statusMisuse, "-steady is not possible: %v\nhint: omit -steady", err)
-		}
-	case err != nil || s.Form == FormLoop || !r.steady():
-		s.Steady = false
+	unable := s.checkSteady(stages, requirements)
+	if err := s.chooseForm(unable, r.steady()); err != nil {
+		return nil, err
+	}
+	if !s.Steady {
 		stages, changes = resolveStages(loopStages, steadyStages, file, r.Stages, before)
-		if err != nil && s.Form == "" && (before == nil || before.Steady) {
-			changes = append(changes, fmt.Sprintf("each generation starts all stages anew, which is slower: %v", err))
+		if unable != nil && s.Form == "" && (before == nil || before.Steady) {
+			changes = append(changes, fmt.Sprintf("each generation starts all stages anew, which is slower: %v", unable))
 		}
 	}
 	if before == nil && r.Words != "" { // a mistyped name of a file is taken for words, so show them
@@ -301,6 +299,26 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 	}
 	o.Stderr.Write(output)
 	return faultf(statusMisuse, "evolve rejected its flags: see above")
+}
+
+// chooseForm sets Steady. unable is the error of checkSteady; known reports whether the loop can run a
+// steady crawl. A crawl on several machines is always steady, as the stages of a cluster need it, also if
+// its settings are of an earlier version or it is resumed with -steady=false.
+func (s *Settings) chooseForm(unable error, known bool) error {
+	if s.inCluster() {
+		s.Form = FormSteady
+	}
+	switch {
+	case s.Form != FormSteady:
+		s.Steady = unable == nil && s.Form != FormLoop && known
+		return nil
+	case unable != nil && s.inCluster():
+		return faultf(statusMisuse, "-cluster keeps all stages running from one generation to the next, but %v", unable)
+	case unable != nil:
+		return faultf(statusMisuse, "-steady is not possible: %v\nhint: omit -steady", unable)
+	}
+	s.Steady = true
+	return nil
 }
 
 // checkSteady returns an error if the settings and stages do not allow a steady crawl.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -120,6 +121,40 @@ func TestACopyIsAsSecretAsTheFile(t *testing.T) {
 		is, err := to.Stat()
 		if err != nil || is.Mode().Perm() != 0o600 || is.Size() != was.Size() {
 			t.Errorf("%v: the copy has %v and %d bytes, %v", mode, is.Mode(), is.Size(), err)
+		}
+	}
+}
+
+func TestChooseForm(t *testing.T) {
+	unable := errors.New("the command of the stage evolve is run once for each generation")
+	for _, test := range []struct {
+		form    string
+		cluster bool
+		unable  error
+		known   bool
+		steady  bool
+		err     string
+	}{
+		{form: "", known: true, steady: true},
+		{form: "", known: false},
+		{form: "", unable: unable, known: true},
+		{form: FormLoop, known: true},
+		{form: FormSteady, known: false, steady: true},
+		{form: FormSteady, unable: unable, known: true, err: "omit -steady"},
+		{form: FormLoop, cluster: true, known: true, steady: true},
+		{form: "", cluster: true, known: true, steady: true},
+		{form: "", cluster: true, unable: unable, known: true, err: "-cluster keeps all stages running"},
+	} {
+		s := &Settings{Form: test.form}
+		if test.cluster {
+			s.Crawl = "jazz"
+		}
+		err := s.chooseForm(test.unable, test.known)
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%+v: error %v", test, err)
+		}
+		if err == nil && s.Steady != test.steady {
+			t.Errorf("%+v: steady is %t", test, s.Steady)
 		}
 	}
 }

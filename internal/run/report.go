@@ -24,7 +24,7 @@ func (c *Crawl) publish() {
 	}
 	defer f.Close()
 	if lock.Try(f, true) == nil {
-		os.Chtimes(f.Name(), time.Time{}, time.Now()) // if it fails, the next report may be early
+		os.Chtimes(f.Name(), time.Time{}, time.Now()) // if it fails, the next report may be early, or late
 		cmd := c.reportCommand("-reload", "10")       // the final report has no -reload
 		cmd.ExtraFiles = []*os.File{f}
 		if cmd.Start() == nil { // writeFinalReport reports errors
@@ -33,13 +33,17 @@ func (c *Crawl) publish() {
 	}
 }
 
+// maxReportWait is the longest time between two reports, also if report.html is from a process that has
+// not noted its start in report.lock: report, or an earlier version of crawl.
+const maxReportWait = 30 * time.Minute
+
 func (c *Crawl) reportDue() bool {
 	begun, err := os.Stat(c.Dir.Path("report.lock"))
 	if err != nil {
 		return true
 	}
 	ended, err := os.Stat(c.Dir.Path("report.html"))
-	return err != nil || time.Since(ended.ModTime()) >= 9*ended.ModTime().Sub(begun.ModTime())
+	return err != nil || time.Since(ended.ModTime()) >= min(9*ended.ModTime().Sub(begun.ModTime()), maxReportWait)
 }
 
 func (c *Crawl) writeFinalReport() {
@@ -49,6 +53,7 @@ func (c *Crawl) writeFinalReport() {
 	f, err := atomicfile.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err == nil {
 		err = lock.Wait(f)
+		os.Chtimes(f.Name(), time.Time{}, time.Now())
 		defer f.Close()
 	}
 	if err = errors.Join(err, c.reportCommand().Run()); err != nil {

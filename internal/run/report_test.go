@@ -19,6 +19,8 @@ func TestReportDue(t *testing.T) {
 		{"the first is being written", time.Minute, 0, true},
 		{"it took a minute", 9 * time.Minute, 8 * time.Minute, false},
 		{"it took a minute, long ago", 11 * time.Minute, 10 * time.Minute, true},
+		{"it seems to have taken days", 50 * time.Hour, 29 * time.Minute, false},
+		{"so it seems, but it is old", 50 * time.Hour, 31 * time.Minute, true},
 		{"the next is being written", time.Minute, 10 * time.Minute, true},
 	} {
 		c := &Crawl{Dir: Dir(t.TempDir())}

@@ -173,18 +173,34 @@ func (v *server) closeStore(err error) error {
 const yieldPatience = 10 * time.Minute
 
 // yield leaves the store to another process that waits for it, if there is one: a command that reads
-// the frontier of a running crawl, or adds to it.
-func (v *server) yield() (err error) {
-	if v.Exchange || !frontier.IsAwaited(v.Store) {
+// the frontier of a running crawl, or adds to it. If ctx is cancelled while the other process has the
+// store, the error is the cause.
+func (v *server) yield(ctx context.Context) error {
+	if v.Exchange || ctx.Err() != nil || !frontier.IsAwaited(v.Store) {
 		return nil
 	}
-	if err := v.closeStore(nil); err != nil {
+	err := v.closeStore(nil)
+	if v.s = nil; err != nil {
 		return err
 	}
-	o := v.Options
-	o.Yield, o.Wait = true, yieldPatience
-	if v.s, err = frontier.Open(v.Store, o); err != nil {
-		return err
+	o := v.Options // without Yield: compaction during a window leaves the store to nobody
+	o.Wait = time.Second
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		late := time.Since(begun) > yieldPatience
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !late && frontier.IsAwaited(v.Store): // others first
+			continue
+		}
+		s, err := frontier.Open(v.Store, o)
+		if err == nil {
+			v.s = s
+			break
+		}
+		if _, locked := errors.AsType[*frontier.Locked](err); !locked || late {
+			return err
+		}
 	}
 	v.compaction, v.length, v.lastActivity = nil, v.s.Compacted(), time.Now()
 	return nil
@@ -385,7 +401,7 @@ func (v *server) loop(ctx context.Context) error {
 		case p := <-full:
 			v.lastActivity, warned = time.Now(), 0
 			for i := range p.n {
-				if err := v.process(&p.recs[i]); err != nil {
+				if err := v.process(ctx, &p.recs[i]); err != nil {
 					return err
 				}
 			}
@@ -414,7 +430,7 @@ func (v *server) loop(ctx context.Context) error {
 				v.interrupted = errors.New("the crawl that started this command is gone")
 			}
 			if v.phase == pausing {
-				if err := v.yield(); err != nil {
+				if err := v.yield(ctx); err != nil {
 					return err
 				}
 				if err := next(); err != nil {
@@ -455,14 +471,14 @@ func (v *server) showProgress() {
 const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks; evolve needs -window"
 
 // process adds a record of the input to the store, or handles it if it is a mark.
-func (v *server) process(rec *wire.Record) error {
+func (v *server) process(ctx context.Context, rec *wire.Record) error {
 	if rec.IsMark() {
 		if v.Exchange {
 			if err := v.readMark(rec); err != nil {
 				return err
 			}
 		}
-		return v.mark(rec.Generation)
+		return v.mark(ctx, rec.Generation)
 	}
 	v.Tally.Count()
 	if !v.firstMarkSeen && rec.IsOutcome() {
@@ -499,7 +515,7 @@ func (v *server) process(rec *wire.Record) error {
 }
 
 // mark commits the window that ends with the mark, and leases the next one.
-func (v *server) mark(window int) error {
+func (v *server) mark(ctx context.Context, window int) error {
 	switch {
 	case !v.firstMarkSeen && window == v.from:
 		v.firstMarkSeen = true
@@ -532,7 +548,7 @@ func (v *server) mark(window int) error {
 		return v.leaseGiven()
 	}
 	v.window++
-	if err := v.yield(); err != nil {
+	if err := v.yield(ctx); err != nil {
 		return err
 	}
 	if v.sum.Outcomes > 0 {
