@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,13 +40,13 @@ func TestProcess1OfAContainerObeysSignals(t *testing.T) {
 	isolate := isolation(t)
 	c := newComparison(t)
 	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
-	crawl := func(dir string) *exec.Cmd {
-		cmd := exec.Command("unshare", slices.Concat(isolate, []string{inRoot("scripts", "crawl"), "-run", filepath.Join(c.dir, dir), "-topic", filepath.Join(c.dir, "topic.json"),
+	crawl := func(dir string, steady bool) *exec.Cmd {
+		cmd := exec.Command("unshare", slices.Concat(isolate, []string{inRoot("scripts", "crawl"), "-steady=" + strconv.FormatBool(steady), "-run", filepath.Join(c.dir, dir), "-topic", filepath.Join(c.dir, "topic.json"),
 			"-seeds", filepath.Join(c.dir, "jazz-easy.txt"), "-archive", filepath.Join(c.dir, "web.warc.gz"), "-strategy", "bestfirst", "-pages", "16", "-size", "1"})...)
 		cmd.Env = c.env
 		return cmd
 	}
-	if err := crawl("want").Run(); err != nil {
+	if err := crawl("want", true).Run(); err != nil {
 		t.Fatal(err)
 	}
 	want := c.order(t, "want")
@@ -55,7 +56,7 @@ func TestProcess1OfAContainerObeysSignals(t *testing.T) {
 	}
 	for i := range 9 {
 		dir := fmt.Sprint("run", i)
-		cmd := crawl(dir)
+		cmd := crawl(dir, i == 0) // a steady crawl starts its stages once
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
@@ -73,7 +74,7 @@ func TestProcess1OfAContainerObeysSignals(t *testing.T) {
 		if status := cmd.ProcessState.ExitCode(); sent != nil || status != 128+15 && status != 128+2 && status != 128+1 {
 			t.Errorf("crawl %d got a signal (%v) and ended with status %d:\n%s", i, sent, status, out.Bytes())
 		}
-		if out, err := crawl(dir).CombinedOutput(); err != nil {
+		if out, err := crawl(dir, i == 0).CombinedOutput(); err != nil {
 			t.Errorf("crawl %d does not resume: %v\n%s", i, err, out)
 		}
 		if got := c.order(t, dir); !bytes.Equal(got, want) {

@@ -339,6 +339,9 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 				return false, err
 			}
 			if c.Settings.Steady && !(learns && !exists(learned)) {
+				if _, _, err := c.budget(g); err != nil {
+					return false, err
+				}
 				return step(stepSteady, "", "")
 			}
 			if err := c.leaseBatch(ctx, g, learns); err != nil {
@@ -424,13 +427,9 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 		return err
 	}
 	c.now = now{generation: g, begun: time.Now()}
-	queries, queryCost, err := c.answeredQueries(g - 1)
+	queries, left, err := c.budget(g)
 	if err != nil {
 		return err
-	}
-	left := s.Pages - t.Fetched - queryCost
-	if left <= 0 && t.Fetched == 0 {
-		return faultf(statusMisuse, "-pages %d is no more than the search for seeds costs: use a larger number", s.Pages)
 	}
 	if left <= 0 {
 		return c.end(EndPages)
@@ -462,6 +461,17 @@ func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 		return err
 	}
 	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
+}
+
+// budget returns the answered queries of the generation before g, whose cost is charged to g, and the
+// number of fetches that are left.
+func (c *Crawl) budget(g int) (queries []byte, left int, err error) {
+	queries, cost, err := c.answeredQueries(g - 1)
+	left = c.Settings.Pages - c.Totals.Fetched - cost
+	if err == nil && left <= 0 && c.Totals.Fetched == 0 {
+		err = faultf(statusMisuse, "-pages %d is no more than the search for seeds costs: use a larger number", c.Settings.Pages)
+	}
+	return queries, left, err
 }
 
 // firstLines returns the first n lines. An interrupted generation leases the same batch again, which may
