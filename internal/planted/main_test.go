@@ -49,7 +49,7 @@ func TestPlantedWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size.Pages != pages || size.Redirects != 0 || size.Links < links*6/10 || size.Links > links {
-		t.Errorf("%+v, want %d pages with %d links, some of which occur twice", size, pages, links)
+		t.Errorf("%+v, want %d pages and at most %d different links, no fewer than six tenths of that", size, pages, links)
 	}
 	labels := web.Labels("topic0")
 	testfile.Check(t, labels.Read(bytes.NewReader(testfile.Read(t, filepath.Join(one, "labels.ndjson"))), func(line int, err error) {

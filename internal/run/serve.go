@@ -183,7 +183,7 @@ func (v *server) yield(ctx context.Context) error {
 	if v.s = nil; err != nil {
 		return err
 	}
-	o := v.Options // without Yield: compaction during a window leaves the store to nobody
+	o := v.Options // without Yield: only this method leaves the store to others, compaction does not
 	o.Wait = time.Second
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 		late := time.Since(begun) > yieldPatience

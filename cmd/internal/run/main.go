@@ -222,7 +222,7 @@ func (c *command) serve() error {
 	err = crawl.ServeSteady(ctx, c.stdin, c.stdout, tally)
 	status, note := filter.ExitStatus(err), ""
 	cutOff := errors.Is(err, run.ErrStageEnded)
-	if cutOff { // run next tells which stage, or prints the note
+	if cutOff { // run next names the stage that has ended or, if none is known, prints the note
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		status, note = filter.StatusPipe, "found that "+text
 	}
