@@ -47,22 +47,18 @@ build: ## the commands, into bin/ (the default)
 demo: build ## crawl the documentation of the Go tree, on loopback, in 20 seconds
 	scripts/demo
 
-# The race detector multiplies the time of tests. test uses it for packages that start goroutines,
-# lock or use atomics themselves; test-long for those of which only the tests do. By default it
-# delays the exit of every command by a second.
-CONCURRENT := grep -rlE '^\s*go [a-z.]+\(|\.Go\(|sync\.(RW)?Mutex|"sync/atomic"' cmd internal --include='*.go'
-PACKAGES   := xargs -n1 dirname | sort -u | grep -vE "^internal/(bench|interop)" | sed 's|^|./|'
-RACED      := $(GO) list $$($(CONCURRENT) --exclude='*_test.go' | $(PACKAGES))
-RACE_TEST  := GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on
-.PHONY: test test-long
-test: build ## the short tests, with the race detector where there are goroutines
-	raced=$$($(RACED)); \
-	$(RACE_TEST) $$raced; \
-	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$raced")
-test-long: build ## all tests, and the short ones that start goroutines with the race detector
-	$(RACE_TEST) $$($(GO) list $$($(CONCURRENT) | $(PACKAGES)) | grep -vxF "$$($(RACED))")
+.PHONY: test test-long race
+test: build ## the short tests
+	$(GO) test -short -timeout=15m -shuffle=on ./...
+test-long: build ## all tests
 	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/internal/fetch$$')
 	$(GO) test -timeout=60m -shuffle=on ./cmd/internal/fetch # alone, because it measures time and memory
+# The race detector multiplies the time of tests, so race uses it only for packages that start
+# goroutines, lock or use atomics. By default it delays the exit of every command by a second.
+CONCURRENT := grep -rlE '^\s*go [a-z.]+\(|\.Go\(|sync\.(RW)?Mutex|"sync/atomic"' cmd internal --include='*.go'
+race: ## the short tests with the race detector, where there are goroutines
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on \
+		$$($(CONCURRENT) | xargs -n1 dirname | sort -u | grep -vE '^internal/(bench|interop)' | sed 's|^|./|')
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
@@ -74,7 +70,7 @@ golden: ## rewrite what the tests expect, and show the difference
 .PHONY: check fmt vet tidy fix lint shell cross
 check: fmt vet tidy fix lint shell test ## fmt vet tidy fix lint shell test
 .PHONY: check-long
-check-long: cross test-long test-browser ## cross test-long test-browser
+check-long: cross race test-long test-browser ## cross race test-long test-browser
 fmt: ## check that gofmt -s changes nothing
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -s -l); \
 	if [ -n "$$files" ]; then echo "gofmt -s -w would change:"; echo "$$files"; exit 1; fi

@@ -114,7 +114,7 @@ func (c comparison) crawlSite(t *testing.T, mode, site string, flags ...string) 
 // compare is the command compare, with scripts/crawl on the PATH.
 func (c comparison) compare(args ...string) *exec.Cmd {
 	scripts := inRoot("scripts")
-	bin := filepath.Join(buildDir, "bin")
+	bin := inRoot("bin")
 	cmd := exec.Command(filepath.Join(bin, "compare"), args...)
 	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), "PATH="+strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return cmd

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden parts of testdata/sc
 // ci is set if a missing tool fails a test instead of skipping it.
 var ci = os.Getenv("CI") == "true"
 
-// buildDir is a temporary directory in which the tests of this package build the commands.
+// buildDir is a temporary directory for programs of others that the tests of this package build.
 var buildDir string
 
 func TestMain(m *testing.M) {
@@ -58,7 +58,8 @@ func inRoot(elem ...string) string {
 	return path
 }
 
-// build builds the commands once, as the Makefile does, and returns their directory.
+// build builds the commands once, as the Makefile does, and returns their directory. It is the
+// Makefile's, because go links no program again that is there and up to date.
 func build(t testing.TB) string {
 	t.Helper()
 	bin, err := built()
@@ -69,7 +70,7 @@ func build(t testing.TB) string {
 }
 
 var built = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(buildDir, "bin")
+	bin := inRoot("bin")
 	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
 	cmd.Dir = inRoot()
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

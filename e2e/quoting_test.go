@@ -55,7 +55,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 	} {
 		copyFile(filepath.Join(c.dir, from), filepath.Join(dir, to))
 	}
-	commands, err := filepath.Glob(filepath.Join(buildDir, "bin", "*"))
+	commands, err := filepath.Glob(inRoot("bin", "*"))
 	if err != nil || len(commands) == 0 {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestNamesAreNotExecuted(t *testing.T) {
 	t.Run("demo", func(t *testing.T) {
 		root := filepath.Join(dir, name("root"))
 		testfile.Check(t, os.MkdirAll(filepath.Join(root, "scripts"), 0o777))
-		testfile.Check(t, os.Symlink(filepath.Join(buildDir, "bin"), filepath.Join(root, "bin")))
+		testfile.Check(t, os.Symlink(inRoot("bin"), filepath.Join(root, "bin")))
 		for _, script := range []string{"demo", "crawl"} {
 			copyFile(inRoot("scripts", script), filepath.Join(root, "scripts", script))
 		}
