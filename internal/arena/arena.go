@@ -17,7 +17,15 @@ type Ref uint64
 // An Arena is an append-only store of records. The zero value is empty and ready to use.
 type Arena struct {
 	blocks [][]byte // each record after its length; records are not split
+	keep   Keeper   // or nil
 }
+
+// A Keeper is given a block that is full, and returns the same bytes: the block, or a copy of it in
+// memory that is not the heap's. Neither is changed afterwards.
+type Keeper func(block []byte) []byte
+
+// KeepWith passes each block to keep as soon as it is full.
+func (a *Arena) KeepWith(keep Keeper) { a.keep = keep }
 
 // Append stores a copy of record.
 func (a *Arena) Append(record []byte) Ref {
@@ -29,6 +37,9 @@ func (a *Arena) Append(record []byte) Ref {
 		a.blocks = append(a.blocks, nil) // small arenas have a small block
 		last++
 	case len(a.blocks[last])+n+len(record) > blockSize:
+		if a.keep != nil {
+			a.blocks[last] = a.keep(a.blocks[last])
+		}
 		a.blocks = append(a.blocks, make([]byte, 0, max(blockSize, n+len(record))))
 		last++
 	}
@@ -76,6 +87,9 @@ type List struct {
 
 // Len returns the number of records.
 func (l *List) Len() int { return l.n }
+
+// KeepWith is that of Arena.
+func (l *List) KeepWith(keep Keeper) { l.arena.KeepWith(keep) }
 
 // Append stores a copy of record as the last record.
 func (l *List) Append(record []byte) {

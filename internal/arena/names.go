@@ -24,6 +24,9 @@ const minShared = 10
 // Len returns the number of strings.
 func (s *Names) Len() int { return s.list.Len() }
 
+// KeepWith is that of Arena.
+func (s *Names) KeepWith(keep Keeper) { s.list.KeepWith(keep) }
+
 // Append appends the string with number i to dst.
 func (s *Names) Append(dst []byte, i int) []byte {
 	prefix, rest := s.parts(i)

@@ -117,6 +117,13 @@ type foraged struct {
 	inAddress []int32
 }
 
+// keepWith passes the words of pages and links to keep: they are two thirds of the state, and most of
+// them are read only when the models are fitted.
+func (f *foraged) keepWith(keep arena.Keeper) {
+	f.docs.KeepWith(keep)
+	f.words.KeepWith(keep)
+}
+
 // append appends the numbers of the stems in s to dst, at most limit of them.
 func (f *foraged) append(dst []int32, s string, limit int) []int32 {
 	f.scratch = f.analyzer.Append(f.scratch[:0], s)

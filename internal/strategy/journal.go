@@ -26,10 +26,11 @@ import (
 // these three numbers (all 32 bits, little-endian), and the delta. An incomplete last frame
 // was never acknowledged and is truncated; any other mismatch is damage.
 type Journal struct {
-	path string
-	head []byte // the first line
-	keep int64  // size of the file before the next frame
-	last int    // generation of the last frame before keep
+	path    string
+	head    []byte // the first line
+	keep    int64  // size of the file before the next frame
+	last    int    // generation of the last frame before keep
+	scratch scratch
 }
 
 const (
@@ -54,7 +55,10 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, err
 	}
-	j := &Journal{path: filepath.Join(dir, journalName), head: []byte(journalFormat + signature + "\n")}
+	j := &Journal{path: filepath.Join(dir, journalName), head: []byte(journalFormat + signature + "\n"), scratch: scratch{dir: dir}}
+	if s, ok := s.(large); ok {
+		s.keepWith(j.scratch.keep)
+	}
 	if err := j.read(s, generation); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", j.path, err)
 	}
@@ -185,6 +189,9 @@ func (j *Journal) damaged() error {
 // Append writes the delta of generation. When Append returns, the state after this generation is
 // durable.
 func (j *Journal) Append(generation int, s Strategy) (err error) {
+	if j.scratch.err != nil {
+		return j.scratch.err
+	}
 	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))
 	if len(frame)-frameHead > maxDelta {
 		return fmt.Errorf("the state of generation %d has %d bytes, and at most %d fit in %s\nhint: fetch fewer pages in a generation", generation, len(frame)-frameHead, maxDelta, j.path)

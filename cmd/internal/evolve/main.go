@@ -12,6 +12,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -99,6 +101,7 @@ type options struct {
 }
 
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
+	defer collectOften()()
 	var target *topic.Topic
 	if o.topic != "" {
 		if target, _, err = topic.LoadOrMake(o.topic); err != nil {
@@ -203,6 +206,17 @@ func (o *options) breed(w *wire.Writer, s strategy.Strategy, n, generation int, 
 		return nil, fmt.Errorf("writing records: %w", err)
 	}
 	return operators, nil
+}
+
+// collectOften makes the collector run when half of the state, and not all of it, has become garbage,
+// until restore is called. A state has few pointers, so that this costs no time that could be measured.
+// GOGC is left alone.
+func collectOften() (restore func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(50)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // queriesLast orders proposals: addresses first, then queries.

@@ -232,6 +232,34 @@ func (z *zstdReader) Close() error {
 	return nil
 }
 
+// A zstdWriter compresses with an encoder from encoders, and puts it back when it is closed.
+type zstdWriter struct{ *zstd.Encoder }
+
+// encoders holds encoders that are not in use: evolve creates two files a window, and the tables of a
+// new encoder have several megabytes.
+var encoders sync.Pool
+
+func newZstdWriter(w io.Writer) (*zstdWriter, error) {
+	if e, ok := encoders.Get().(*zstd.Encoder); ok {
+		e.Reset(w)
+		return &zstdWriter{e}, nil
+	}
+	// The default window of 8 MiB doubles the memory of evolve.
+	e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+	return &zstdWriter{e}, err
+}
+
+func (z *zstdWriter) Close() error {
+	if z.Encoder == nil {
+		return nil
+	}
+	err := z.Encoder.Close()
+	z.Reset(nil) // forgets the file
+	encoders.Put(z.Encoder)
+	z.Encoder = nil
+	return err
+}
+
 // Create creates a file, and compresses it if its name ends in .gz or .zst. The content is on
 // disk when Close has returned nil.
 func Create(name string) (io.WriteCloser, error) {
@@ -243,8 +271,7 @@ func Create(name string) (io.WriteCloser, error) {
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".gz"):
 		return &compressedFile{gzip.NewWriter(f), f}, nil
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".zst"):
-		// The default window of 8 MiB doubles the memory of evolve, which creates two files a window.
-		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+		z, err := newZstdWriter(f)
 		if err != nil {
 			f.Close()
 			return nil, err
