@@ -72,6 +72,33 @@ func TestNamesNumberDifferentStrings(t *testing.T) {
 	}
 }
 
+// A string is known until most others were added, or fewer, and then stored again.
+func TestNamesKnowTheLatest(t *testing.T) {
+	const most = 3000
+	var names Names
+	names.Know(most)
+	name := func(i int) string { return fmt.Sprintf("http://host.test/page%d", i) }
+	for i := range 5 * most {
+		if got, added := names.Add(name(i)); got != i || !added {
+			t.Fatalf("Add(%q) = %d, %v; want %d", name(i), got, added, i)
+		}
+		if got, added := names.Add(name(i)); got != i || added {
+			t.Fatalf("Add(%q) again = %d, %v; want %d", name(i), got, added, i)
+		}
+		if _, ok := names.Find(name(i - most)); ok {
+			t.Fatalf("%q is known after %d others", name(i-most), most)
+		}
+	}
+	for i := range names.Len() {
+		if names.At(i) != name(i) {
+			t.Fatalf("string %d is %q, want %q", i, names.At(i), name(i))
+		}
+	}
+	if len(names.table) > 1<<13 {
+		t.Errorf("the table has %d slots", len(names.table))
+	}
+}
+
 func TestVectorKeepsItsElements(t *testing.T) {
 	var v Vector[int]
 	for i := range 3*chunkSize + 1 {

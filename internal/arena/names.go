@@ -14,6 +14,8 @@ type Names struct {
 	head  int      // number of the last string that was stored in full
 	whole []byte   // this string
 	table []uint32 // hash table with open addressing: the number of a string plus one; 0 is a free slot
+	known int      // the number of strings in it: the latest ones
+	most  int      // at most this number, if positive
 	seed  maphash.Seed
 	buf   []byte
 }
@@ -26,6 +28,11 @@ func (s *Names) Len() int { return s.list.Len() }
 
 // KeepWith is that of Arena.
 func (s *Names) KeepWith(keep Keeper) { s.list.KeepWith(keep) }
+
+// Know limits the strings that Find and Add know to the latest ones, at most the given number. Others
+// get another number when they are added again, so that only strings that are soon repeated are stored
+// once, and the memory to find them is bounded.
+func (s *Names) Know(most int) { s.most = most }
 
 // Append appends the string with number i to dst.
 func (s *Names) Append(dst []byte, i int) []byte {
@@ -70,6 +77,11 @@ func (s *Names) Add(name string) (i int, added bool) {
 	if i = int(s.table[slot]) - 1; i >= 0 {
 		return i, false
 	}
+	if s.most > 0 && s.known == s.most {
+		clear(s.table)
+		s.known = 0
+		slot = s.slot(name)
+	}
 	i = s.Len()
 	s.buf = s.buf[:0]
 	if shared := sharedPrefix(name, s.whole); i > 0 && shared >= minShared && 2*shared >= len(name) {
@@ -81,6 +93,7 @@ func (s *Names) Add(name string) (i int, added bool) {
 	}
 	s.list.Append(s.buf)
 	s.table[slot] = uint32(i) + 1
+	s.known++
 	return i, true
 }
 
@@ -110,7 +123,7 @@ func (s *Names) is(i int, name string) bool {
 // Reserve makes room for n more strings.
 func (s *Names) Reserve(n int) {
 	size := max(1<<10, len(s.table))
-	for 4*(s.Len()+n) > 3*size {
+	for 4*(s.known+n) > 3*size {
 		size *= 2
 	}
 	if size == len(s.table) {
@@ -121,7 +134,7 @@ func (s *Names) Reserve(n int) {
 	}
 	s.table = make([]uint32, size)
 	mask := uint64(size - 1)
-	for n := range s.Len() { // all are different: no need to compare
+	for n := s.Len() - s.known; n < s.Len(); n++ { // all are different: no need to compare
 		s.buf = s.Append(s.buf[:0], n)
 		i := maphash.Bytes(s.seed, s.buf) & mask
 		for s.table[i] != 0 {

@@ -57,6 +57,7 @@ func newForage() Strategy {
 	s.crawl = &s.memory
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
+	s.words.Know(knownLinkWords)
 	s.parts = []part{&s.foraged, &s.policy, &s.asking, s}
 	return s
 }

@@ -31,6 +31,7 @@ const (
 	maxURLTerms     = 32
 	maxLevels       = 6   // directories of an address
 	readTagPath     = 256 // bytes
+	knownLinkWords  = 1 << 20
 )
 
 // A vocabulary numbers strings, at most a given number of them.

@@ -278,21 +278,21 @@ func (s *forage) fitSpread(m *forageModel) {
 		}
 		return int32(id)
 	}
-	links := graph.NewCSR(s.at.addresses, func(yield func(from, to int32) bool) {
+	links := func(yield func(u, v int32) bool) {
 		for place := range s.at.pages {
 			from := int32(s.pages[place].node)
 			for id := range s.from(place) {
-				if to := node(id); !yield(from, to) || !yield(to, from) {
+				if !yield(from, node(id)) {
 					return
 				}
 			}
 		}
-	})
+	}
 	labels := make([]float64, s.at.addresses)
 	for place := range s.at.pages {
 		labels[s.pages[place].node] = m.relevance[place] - m.level()
 	}
-	m.spread = graph.Spread(&links, labels, spreadShare, spreadRounds)
+	m.spread = graph.Spread(links, labels, spreadShare, spreadRounds)
 }
 
 // linkExamples returns, for the pages that were fetched, the links to each page as they were before
