@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -208,15 +209,23 @@ func (o *options) breed(w *wire.Writer, s strategy.Strategy, n, generation int, 
 	return operators, nil
 }
 
-// collectOften makes the collector run when half of the state, and not all of it, has become garbage,
+// moreHeadroom is added to filter.Headroom: a large state needs less room for garbage than its own size,
+// a small one more.
+const moreHeadroom = 112 << 20
+
+// collectOften makes the collector run when garbage takes a quarter of the state and of the headroom,
 // until restore is called. A state has few pointers, so that this costs no time that could be measured.
 // GOGC is left alone.
 func collectOften() (restore func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	before := debug.SetGCPercent(50)
-	return func() { debug.SetGCPercent(before) }
+	headroom := make([]byte, moreHeadroom) // never touched, so that it takes no memory
+	before := debug.SetGCPercent(25)
+	return func() {
+		debug.SetGCPercent(before)
+		runtime.KeepAlive(headroom)
+	}
 }
 
 // queriesLast orders proposals: addresses first, then queries.
