@@ -640,6 +640,9 @@ func (v *server) lease() error {
 	} else if err != nil {
 		return err
 	}
+	if v.Pages > 0 { // a window that was interrupted is leased as it was, and the budget may be smaller now
+		lines = firstLines(lines, left-v.queryCost)
+	}
 	v.sum, v.shown = NewSummary(v.window), 0
 	var batch bytes.Buffer
 	if !v.firstMarkSeen {
@@ -695,8 +698,7 @@ func (v *server) leaseAddresses(n, generation int) ([]byte, error) {
 	if v.untried {
 		q.Horizon = 0
 	}
-	lines, err := v.s.Next(q)
-	return firstLines(lines, n), err
+	return v.s.Next(q)
 }
 
 func (v *server) send(lines []byte) {
