@@ -30,8 +30,8 @@ func (s *Names) Len() int { return s.list.Len() }
 func (s *Names) KeepWith(keep Keeper) { s.list.KeepWith(keep) }
 
 // Know limits the strings that Find and Add know to the latest ones, at most the given number. Others
-// get another number when they are added again, so that only strings that are soon repeated are stored
-// once, and the memory to find them is bounded.
+// get another number when they are added again, so that the memory to find
+// strings is bounded, and only those that are soon repeated are stored once.
 func (s *Names) Know(most int) { s.most = most }
 
 // Append appends the string with number i to dst.

@@ -31,7 +31,7 @@ const (
 	maxURLTerms     = 32
 	maxLevels       = 6   // directories of an address
 	readTagPath     = 256 // bytes
-	knownLinkWords  = 1 << 20
+	knownLinkWords  = 1 << 20 // different words of links that are stored once
 )
 
 // A vocabulary numbers strings, at most a given number of them.
