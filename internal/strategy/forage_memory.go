@@ -29,8 +29,8 @@ const (
 	maxContextTerms = 24
 	contextParents  = 3 // pages linking to an address whose text around the link is kept
 	maxURLTerms     = 32
-	maxLevels       = 6   // directories of an address
-	readTagPath     = 256 // bytes
+	maxLevels       = 6       // directories of an address
+	readTagPath     = 256     // bytes
 	knownLinkWords  = 1 << 20 // different words of links that are stored once
 )
 
