@@ -198,7 +198,7 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.end, _ = ctx.Deadline()
 	for {
 		if err := s.acquire(ctx); err != nil {
-			return nil, err
+			return nil, &polite.BlamelessError{Err: err}
 		}
 		s.tape.Limit = s.tapeLimit
 		polite.Begin(ctx)
@@ -206,7 +206,7 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 		if later, ok := errors.AsType[*laterError](err); ok {
 			s.yield()
 			if err := later.wait(ctx); err != nil {
-				return nil, err
+				return nil, &polite.BlamelessError{Err: err}
 			}
 			continue
 		}
