@@ -48,8 +48,9 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in 20 second
 	scripts/demo
 
 .PHONY: test test-long race
+# Without cgo, as the commands are built, and without the analyses of vet.
 test: build ## the short tests
-	$(GO) test -short -timeout=15m -shuffle=on ./...
+	CGO_ENABLED=0 $(GO) test -vet=off -short -timeout=15m -shuffle=on ./...
 test-long: build ## all tests
 	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/internal/fetch$$')
 	$(GO) test -timeout=60m -shuffle=on ./cmd/internal/fetch # alone, because it measures time and memory

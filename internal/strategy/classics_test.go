@@ -82,7 +82,7 @@ func made[S Strategy](t *testing.T, kind string, params ...string) S {
 func TestDamagedStatesDoNotPanic(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
-		rounds = 60
+		rounds = 20
 	}
 	w, subject := worded{random(80, 5)}, target(t)
 	variants := slices.Clone(classics)

@@ -32,12 +32,12 @@ var antNets = []string{
 // Strategies that stop only when nothing is left fetch every reachable page exactly once,
 // whatever the web.
 func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
-	webs := uint64(3)
+	webs, size := uint64(3), 100
 	if testing.Short() {
-		webs = 1
+		webs, size = 1, 50
 	}
 	for seed := range webs {
-		w := random(100, seed)
+		w := random(size, seed)
 		want := ends(w, fetched(t, crawl(t, w, "breadthfirst", nil, 9, 30, "0")))
 		for _, test := range []struct {
 			web      pages
