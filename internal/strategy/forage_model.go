@@ -3,6 +3,7 @@ package strategy
 // This file fits the models of forage.
 
 import (
+	"math"
 	"slices"
 
 	"spoor/internal/graph"
@@ -24,7 +25,7 @@ type forageModel struct {
 	spread    []float64 // by graph.ID; addresses discovered after the extent have no value
 
 	harvest, taken []float64 // by place: total relevance and number of the fetched pages that the page links to
-	promise        []float64 // by place: predicted relevance, above the level, of pages that this kind of page links to
+	promises       []float64 // by place: see promise; NaN: not yet computed
 	inDir, ofDir   []float64 // by directory: total relevance and number of its pages
 
 	kinds      ridge.Model // which pages link to relevant pages
@@ -162,7 +163,7 @@ func (s *forage) byTerm(numbers map[string]float64) (list []float64) {
 // count sums up the relevance of pages by the pages that link to them, and by directory.
 func (s *forage) count(m *forageModel) {
 	n := s.at.pages
-	m.harvest, m.taken, m.promise = make([]float64, n), make([]float64, n), make([]float64, n)
+	m.harvest, m.taken = make([]float64, n), make([]float64, n)
 	m.inDir, m.ofDir = make([]float64, len(s.outer)), make([]float64, len(s.outer))
 	for place := range n {
 		for to := range s.from(place) {
@@ -188,7 +189,7 @@ func (s *forage) follow() {
 	m.places = grown(m.places, s.web.Len())
 	m.inDir, m.ofDir = grown(m.inDir, len(s.outer)), grown(m.ofDir, len(s.outer))
 	n := len(s.pages)
-	m.relevance, m.harvest, m.taken, m.promise = grown(m.relevance, n), grown(m.harvest, n), grown(m.taken, n), grown(m.promise, n)
+	m.relevance, m.harvest, m.taken = grown(m.relevance, n), grown(m.harvest, n), grown(m.taken, n)
 	// An alias counts for the pages after it, whether they were fetched in the same process or the model
 	// was fitted again in between.
 	addAliases := func() {
@@ -203,7 +204,6 @@ func (s *forage) follow() {
 		p := &s.pages[place]
 		if d := s.doc(place); d != nil {
 			m.relevance[place] = m.pages.Relevance(&d.Page)
-			m.promise[place] = m.kinds.Predict(s.kind(m, d))
 			for id := range s.from(place) {
 				if to := m.places[id]; to > 0 {
 					m.harvest[place] += m.relevance[to-1]
@@ -225,11 +225,22 @@ func (s *forage) follow() {
 func (s *forage) fitKinds(m *forageModel) {
 	design, targets := s.kindExamples(m)
 	m.kinds = design.Fit(targets, ridge.Options{Precision: kindPrecision, Passes: passes})
-	for place := range s.at.pages {
-		if d := s.doc(place); d != nil {
-			m.promise[place] = m.kinds.Predict(s.kind(m, d))
+}
+
+// promise returns the predicted relevance, above the level, of pages that this kind of page links to. It
+// is computed when it is first asked for: of a large crawl, few pages link to addresses that matter.
+func (s *forage) promise(m *forageModel, place int32) float64 {
+	for len(m.promises) <= int(place) {
+		m.promises = append(m.promises, math.NaN())
+	}
+	p := &m.promises[place]
+	if math.IsNaN(*p) {
+		*p = 0
+		if d := s.doc(int(place)); d != nil {
+			*p = m.kinds.Predict(s.kind(m, d))
 		}
 	}
+	return *p
 }
 
 // kindExamples returns the pages whose links were fetched and, as targets, the mean relevance, above
@@ -272,17 +283,18 @@ func (s *forage) kind(m *forageModel, d *forageDoc) []ridge.Feature {
 // fitSpread spreads the relevance of pages over links, in both directions. Addresses discovered since
 // the extent have no value, also when a restored model is fitted later.
 func (s *forage) fitSpread(m *forageModel) {
-	node := func(id graph.ID) int32 { // the address of the page
+	nodes := make([]int32, s.at.addresses) // by graph.ID: the address of the page
+	for id := range nodes {
+		nodes[id] = int32(id)
 		if place := m.places[id]; place > 0 {
-			return int32(s.pages[place-1].node)
+			nodes[id] = int32(s.pages[place-1].node)
 		}
-		return int32(id)
 	}
 	links := func(yield func(u, v int32) bool) {
 		for place := range s.at.pages {
 			from := int32(s.pages[place].node)
 			for id := range s.from(place) {
-				if !yield(from, node(id)) {
+				if !yield(from, nodes[id]) {
 					return
 				}
 			}

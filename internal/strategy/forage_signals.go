@@ -82,7 +82,7 @@ func (s *forage) fromPages(x *[denses]float64, m *forageModel, id graph.ID, end 
 		r := m.relevance[a.from]
 		parents += r
 		x[denseBest] = max(x[denseBest], r)
-		prior := float64(0.5*m.level()) + float64(0.5*r) + m.promise[a.from]
+		prior := float64(0.5*m.level()) + float64(0.5*r) + s.promise(m, a.from)
 		siblings += (m.harvest[a.from]-own+float64(shrinkSiblings*prior))/(m.taken[a.from]-fetched+shrinkSiblings) - m.level()
 		n++
 	}
