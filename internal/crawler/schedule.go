@@ -146,9 +146,8 @@ func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 			case errors.Is(l.err, io.EOF):
 				return nil
 			default:
-				err := fmt.Errorf("reading records: %w", l.err)
-				s.cancel(err)
-				return err
+				s.cancel(l.err)
+				return l.err
 			}
 			s.stats.In++
 			s.inFlight <- struct{}{}

@@ -143,7 +143,7 @@ func (o *Filter) Run(ctx context.Context) error {
 				continue
 			}
 		case err != nil:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
 		if f.rec.IsMark() {
 			err = f.mark(ctx)

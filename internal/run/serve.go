@@ -408,7 +408,7 @@ func (v *server) loop(ctx context.Context) error {
 			if errors.Is(p.err, io.EOF) {
 				return v.endOfInput()
 			} else if p.err != nil {
-				return fmt.Errorf("reading records: %w", p.err)
+				return p.err
 			}
 			free <- p
 		case err := <-v.written:

@@ -100,7 +100,14 @@ func (c *chain) open(name string) error {
 	if err != nil {
 		return err
 	}
-	c.now, c.close = d, d.Close
+	b := bufio.NewReaderSize(d, 16) // longer reads bypass it
+	if head, _ := b.Peek(5); string(head) == "WARC/" || bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		if name == "-" {
+			name = "FILE"
+		}
+		return errors.Join(fmt.Errorf("the input is an archive, and its pages are read by fetch\nhint: fetch -archive %s -all |", name), d.Close())
+	}
+	c.now, c.close = b, d.Close
 	return nil
 }
 

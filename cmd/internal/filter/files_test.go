@@ -67,3 +67,24 @@ func TestShortPlainInputIsNotTakenForTruncated(t *testing.T) {
 		}
 	}
 }
+
+// An archive instead of records is one error, not one for each line of it.
+func TestArchivesAreNotRecords(t *testing.T) {
+	for name, content := range map[string]string{
+		"pages.warc": "WARC/1.1\r\nWARC-Type: warcinfo\r\n", "pages.wacz": "PK\x03\x04\x14\x00",
+		"pages.warc.gz": "WARC/1.1\r\nWARC-Type: warcinfo\r\n", "pages.warc.zst": "WARC/1.0\r\n",
+	} {
+		name = filepath.Join(t.TempDir(), name)
+		f, err := Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, content)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readFile(name); err == nil || !strings.Contains(err.Error(), "\nhint: fetch -archive "+name+" -all |") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -312,7 +312,7 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 		case errors.Is(err, io.EOF):
 			return io.EOF
 		default:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
 	}
 }

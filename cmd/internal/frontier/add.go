@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -202,7 +201,7 @@ func (c *command) eachRecord(files []string, tally *filter.Tally, f func(*wire.R
 			return nil
 		}
 		if err != nil {
-			return cmp.Or(context.Cause(ctx), fmt.Errorf("reading records: %w", err))
+			return cmp.Or(context.Cause(ctx), err)
 		}
 		tally.In++
 		if rec.URL == "" {
