@@ -917,6 +917,7 @@ func (c *Crawl) endInterrupted(cause error) error {
 	}
 	c.View.Final(c, EndInterrupted)
 	c.View.Clear()
+	c.View.Note("%s", c.notFetched())
 	c.writeFinalReport()
 	return faultf(status, "interrupted after %d pages: the same command resumes the crawl", c.Totals.Fetched)
 }

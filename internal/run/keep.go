@@ -90,7 +90,6 @@ func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 		if c.now.step == stepVisit && time.Since(drawn) > drawEvery {
 			drawn = time.Now()
 			sum.Seconds = seconds(time.Since(c.now.begun).Seconds())
-			sum.Hosts, sum.Waiting = c.Totals.Last.Hosts, c.Totals.Last.Waiting
 			c.View.Progress(c, fmt.Sprintf("fetching: %d of %d done", kept.Records, c.now.asked), sum)
 		}
 	}

@@ -68,7 +68,6 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
 		Most:          c.leaseLimit,
 		Progress: func(sum *Summary, asked int) {
-			sum.Hosts, sum.Waiting = c.Totals.Last.Hosts, c.Totals.Last.Waiting
 			what := "choosing what is next"
 			if sum.Outcomes < asked {
 				what = fmt.Sprintf("fetching: %d of %d done", sum.Outcomes, asked)

@@ -69,6 +69,8 @@ func (v *View) Step(c *Crawl, step string) {
 
 // Progress draws the block during a generation; sum is the summary of the generation so far.
 func (v *View) Progress(c *Crawl, what string, sum *Summary) {
+	last := c.Totals.Last // the store is not counted meanwhile
+	sum.Hosts, sum.Waiting, sum.Skipped = last.Hosts, last.Waiting, last.Skipped
 	v.draw(c.Totals.with(sum), sum.Generation, what, c)
 }
 
@@ -166,7 +168,7 @@ func reasonCounts(counts map[string]int) string {
 // returned the address without trying it.
 func errorWord(kind string) string {
 	if kind == "budget" {
-		return "returned"
+		return "put back"
 	}
 	return kind
 }
@@ -208,7 +210,7 @@ func (c *Crawl) text() string {
 		score += ", " + c.measure
 	}
 	if c.unscored {
-		unfollowed = fmt.Sprintf(", which the strategy %s does not follow", c.Settings.Strategy)
+		unfollowed = fmt.Sprintf("; the strategy %s does not go by them, and the true number may be far from it", c.Settings.Strategy)
 	}
 	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
 		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)

@@ -37,7 +37,7 @@ func TestAWaitingCrawlSaysItsErrors(t *testing.T) {
 		want   string
 	}{
 		{nil, "crawl: nothing is due before 2026-11-26T12:00:00Z; waiting\n"},
-		{map[string]int{"timeout": 2, "connect": 1, "budget": 3}, "crawl: nothing is due before 2026-11-26T12:00:00Z; waiting (errors so far: returned 3, connect 1, timeout 2)\n"},
+		{map[string]int{"timeout": 2, "connect": 1, "budget": 3}, "crawl: nothing is due before 2026-11-26T12:00:00Z; waiting (errors so far: put back 3, connect 1, timeout 2)\n"},
 	} {
 		var b strings.Builder
 		v := &View{Out: &b}

@@ -239,7 +239,12 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 func (o *opening) check(r *run.Request, names map[string]bool) error {
 	s := &o.s
 	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
+	if err := checkFiles(o); err != nil {
+		return err
+	}
 	switch {
+	case o.dir == "" && o.topic != "":
+		return filter.Usagef("-run DIR is missing: the directory of the crawl, which is named after the words if -topic is not a file")
 	case o.dir == "":
 		return filter.Usagef("-topic is missing: crawl -topic 'WORDS' URL...; crawl -run DIR resumes (crawl -h tells more)")
 	case begins && o.topic == "":
@@ -279,6 +284,16 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 			return filter.Usagef("there is no index %s to search for seeds: make one (search -index FILE -archive …), or give -seeds", absolute)
 		}
 	}
+	for _, name := range s.Archives {
+		if _, err := os.Stat(name); err != nil {
+			return filter.Usagef("cannot read %s", name)
+		}
+	}
+	return nil
+}
+
+// checkFiles returns an error if the topic or the seeds cannot be read.
+func checkFiles(o *opening) error {
 	for _, f := range []struct{ name, what, hint string }{
 		{o.topic, "the topic ", topicHint(o.topic)},
 		{o.seeds, "", seedsHint(o.seeds)},
@@ -299,11 +314,6 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
 		}
 		file.Close()
-	}
-	for _, name := range s.Archives {
-		if _, err := os.Stat(name); err != nil {
-			return filter.Usagef("cannot read %s", name)
-		}
 	}
 	return nil
 }
