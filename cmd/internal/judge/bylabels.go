@@ -37,7 +37,14 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if labels.Unknown > 0 {
-		log.Warn("ignored labels of addresses that are not in the web", "labels", labels.Lines, "unknown", labels.Unknown)
+		attrs := []any{"labels", labels.Lines, "unknown", labels.Unknown}
+		if 2*labels.Unknown > labels.Lines {
+			attrs = append(attrs, "share", fmt.Sprintf("%.0f%%", 100*float64(labels.Unknown)/float64(labels.Lines)), "example", labels.Example)
+			if labels.Nearest != "" {
+				attrs = append(attrs, "in_the_web", labels.Nearest)
+			}
+		}
+		log.Warn("ignored labels of addresses that are not in the web", attrs...)
 	}
 	seeds, err := o.readSeeds(web)
 	if err != nil {
