@@ -143,6 +143,7 @@ const (
 type Measures struct {
 	T              int     // the budget: the cost up to which the run is judged
 	R              int     // relevant pages that can be reached
+	SeedDigest     string  `json:"seed_digest"` // distinguishes sets of seeds; "" if unknown
 	Cost           int     // cost of the run when it was judged; less than Run.Fetched if the run has continued
 	Reachable      int     // pages that can be reached
 	Label          string  // label of relevant pages

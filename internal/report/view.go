@@ -285,7 +285,7 @@ func figures(r *Run) []figure {
 	return []figure{
 		harvest,
 		{Label: "Recall", Value: percent(m.Recall), Note: fmt.Sprintf("of the %s reachable relevant pages", count(m.R))},
-		{Label: "nAUC", Value: fixed(m.NAUC, 2), Picture: gauge(m.NAUC, "random", "clairvoyant")},
+		{Label: "nAUC", Value: fixed(m.NAUC, 2), Note: fmt.Sprintf("T = %s fetches", count(m.T)), Picture: gauge(m.NAUC, "random", "clairvoyant")},
 		half,
 	}
 }
