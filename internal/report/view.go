@@ -105,7 +105,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
 	v.Judge = measured(r.Measures)
-	if len(r.Generations) > 0 {
+	if r.Fetched > 0 && len(r.Generations) > 0 {
 		v.Brought, v.Best = operators(r)
 		v.Niched, v.BestIn = niches(r)
 	}
@@ -221,8 +221,9 @@ func lead(r *Run) template.HTML {
 	bold := func(s string) string { return "<strong>" + s + "</strong>" }
 	var b strings.Builder
 	switch random, best := r.harvestOf(r.Curves.Random), r.harvestOf(r.Curves.Clairvoyant); {
-	case r.Fetched == 0:
+	case r.Fetched == 0 && r.StopReason == "":
 		b.WriteString("Nothing has been fetched yet.")
+	case r.Fetched == 0: // ended says it
 	case !r.byLabels():
 		fmt.Fprintf(&b, "%s of %s returned a page that is relevant by the measure of the crawl itself.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
 		if r.Agreement == nil {
@@ -243,7 +244,7 @@ func lead(r *Run) template.HTML {
 	if r.Fetched > 0 || r.StopReason != "" {
 		b.WriteString(" " + template.HTMLEscapeString(ended(r.StopReason)))
 	}
-	return template.HTML(b.String())
+	return template.HTML(strings.TrimSpace(b.String()))
 }
 
 // figures returns the three or four numbers at the top.
