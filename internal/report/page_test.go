@@ -172,6 +172,16 @@ func TestOnlyComparableNAUCIsSideBySide(t *testing.T) {
 	}
 }
 
+func TestALongSettingHasALineOfItsOwn(t *testing.T) {
+	r := sampleRun("one", 1)
+	r.Settings = []report.Setting{{Name: "seed", Value: "1"}, {Name: "stage fetch", Value: "fetch -archive web"}}
+	b, _ := write(t, runs(r))
+	want := `<div><dt>seed</dt><dd>1</dd></div><div class="long"><dt>stage fetch</dt><dd>fetch -archive web</dd></div>`
+	if !bytes.Contains(b, []byte(want)) {
+		t.Errorf("no %s", want)
+	}
+}
+
 func TestWriteIsDeterministic(t *testing.T) {
 	for name := range samples() {
 		a, _ := write(t, samples()[name])

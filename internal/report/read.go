@@ -161,6 +161,9 @@ func (c *collector) settings() {
 		if strings.HasPrefix(value, "/") {
 			value = path.Base(value)
 		}
+		if stage, command, ok := strings.Cut(value, " "); ok && name == "stage" {
+			name, value = name+" "+stage, command
+		}
 		s := Setting{clean(name, maxName), clean(value, maxWords)}
 		c.run.Settings = append(c.run.Settings, s)
 		switch {

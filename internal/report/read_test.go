@@ -61,7 +61,7 @@ nonsense
 func source(faults *[]string) *Source {
 	s := &Source{
 		Name:       "hand",
-		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nreplaced \nseeds 382789956 24\n"),
+		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nstage fetch fetch -archive web\nreplaced \nseeds 382789956 24\n"),
 		Topic:      []byte(`{"query":"jazz\nmusic"}`),
 		StopReason: []byte("pages\n"),
 		Fault:      func(err error) { *faults = append(*faults, err.Error()) },
@@ -89,7 +89,7 @@ func TestRunWithoutJudge(t *testing.T) {
 	y := Step{URL: "http://a.test/y", Known: true, Title: "Y", Generation: 3, Operator: "link", Score: 0.8, Relevant: true}
 	want := &Run{
 		Name: "hand", Topic: "jazz music", Strategy: "niche", StopReason: "pages",
-		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}},
+		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}, {"stage fetch", "fetch -archive web"}},
 		First:    "2026-01-01T00:00:01.000Z", Last: "2026-01-01T00:00:04.000Z",
 		Records: 8, Fetched: 9, Queries: 2, Failed: 1, Relevant: 4, SelfRelevant: 4, Seconds: 4,
 		Curves: Curves{

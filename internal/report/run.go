@@ -81,6 +81,12 @@ type Run struct {
 // the page may be published.
 type Setting struct{ Name, Value string }
 
+// maxShort is the number of bytes of a name and its value that fit in a column of settings.
+const maxShort = 24
+
+// IsLong reports whether the setting needs a line of its own.
+func (s Setting) IsLong() bool { return len(s.Name)+len(s.Value) > maxShort }
+
 // A Count is a number of occurrences. Lists are sorted by N descending, then by name.
 type Count struct {
 	Name string
