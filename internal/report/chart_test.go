@@ -118,6 +118,33 @@ func TestPlotLineNames(t *testing.T) {
 
 // Two generations of at most 20 fetches: the scale is 64 units for 20 fetches, so a bar of
 // 10 with 5 relevant ones is 32 high, of which 16 are blue.
+// The last bar says up to what score it counts, and a threshold beyond the axis what it is. A bar is pale if
+// all of it lies below the threshold.
+func TestScoresBeyondTheAxis(t *testing.T) {
+	r := &Run{Fitness: Histogram{Threshold: 1.5, Bins: []Bin{{From: 0, To: 1, Unlabelled: 3}, {From: 1, To: 2, Unlabelled: 2}, {From: 2, To: 46.5, Unlabelled: 1}}}}
+	for _, test := range []struct {
+		threshold float64
+		want      string
+		pale      int
+	}{{1.5, ">threshold<", 1}, {10.18, ">threshold 10.18 →<", 2}} {
+		r.Fitness.Threshold = test.threshold
+		picture, _ := scores(r)
+		wide, _, _ := strings.Cut(string(picture), "</svg>")
+		for _, want := range []string{">last bar: 2 to 46.5<", test.want} {
+			if !strings.Contains(wide, want) {
+				t.Errorf("no %s in %s", want, wide)
+			}
+		}
+		if got := strings.Count(wide, `class="other"`); got != test.pale {
+			t.Errorf("threshold %g: %d pale bars, want %d", test.threshold, got, test.pale)
+		}
+	}
+	r.Fitness.Bins[2].To = 3
+	if picture, _ := scores(r); strings.Contains(string(picture), "last bar") {
+		t.Error("the last bar is as wide as the others, but has a label")
+	}
+}
+
 func TestBarsHaveOneScale(t *testing.T) {
 	got := string(ribbons("t", "", []ribbon{
 		{name: "link", class: "s1", bars: []bar{{20, []part{{"s1", 20}}}, {10, []part{{"s1", 5}}}}},

@@ -517,6 +517,23 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
+// The topic's threshold is drawn, unless pages contradict it: the crawl may have had another.
+func TestThresholdOfTheTopic(t *testing.T) {
+	for _, test := range []struct {
+		score    float64
+		relevant bool
+		want     float64
+	}{{16, true, 10.18}, {3, false, 10.18}, {10.18, true, 10.18}, {9.5, true, 0}, {12, false, math.NaN()}} {
+		line := fmt.Sprintf(`{"url":"http://a.test/","generation":1,"status_code":200,"score":%g,"relevant":%t}`, test.score, test.relevant)
+		got := readRun(t, &Source{Topic: []byte(`{"query":"jazz","threshold":10.18}`), Generations: []Part{{Number: 1, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(line)), nil
+		}}}}).Fitness.Threshold
+		if got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
+			t.Errorf("score %g, relevant %t: %g, want %g", test.score, test.relevant, got, test.want)
+		}
+	}
+}
+
 func TestBins(t *testing.T) {
 	for _, test := range []struct {
 		scores      []float64

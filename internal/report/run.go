@@ -192,8 +192,8 @@ type Agreement struct {
 type Histogram struct {
 	Measure string // the steering measure; "" if unknown
 	Bins    []Bin  // ascending, of equal width except the last, which is open; empty if no page has a score
-	// Threshold is an estimate of the lowest score of pages that the measure calls relevant: the
-	// lowest bin border between relevant and other pages or, if there is no such border, the
+	// Threshold is the lowest score of pages that the measure calls relevant: that of the topic if it
+	// agrees with all pages. Otherwise it is an estimate: the lowest bin border between relevant and other pages or, if there is no such border, the
 	// lowest score of a relevant page; NaN without relevant pages.
 	Threshold float64
 }

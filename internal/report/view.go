@@ -612,6 +612,9 @@ const often = 20
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
 	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Threshold, above: "called relevant", format: thousands, least: 1}
+	if last := h.Bins[len(h.Bins)-1]; len(h.Bins) > 1 && last.To > last.From+1.001*m.step {
+		m.rest = "last bar: " + decimal(last.From) + " to " + decimal(last.To)
+	}
 	good, other := 0, 0
 	for _, b := range h.Bins {
 		good += b.Relevant
@@ -628,7 +631,7 @@ func scores(r *Run) (template.HTML, string) {
 		if i == len(h.Bins)-1 {
 			tip = "Score " + decimal(b.From) + " and more"
 		}
-		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Threshold)}
+		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Threshold || b.To > h.Threshold || b.To == h.Threshold && i == len(h.Bins)-1)}
 		if judged {
 			tip += fmt.Sprintf(": %s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
 			if b.Unlabelled > 0 {
