@@ -121,6 +121,30 @@ func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 	return p, nil
 }
 
+// ReadReference returns the reference of the plan in a file, "" if it has none. It does not check the plan.
+func ReadReference(file string) (string, error) {
+	b, err := atomicfile.ReadFile(file, maxSmall)
+	if err != nil {
+		return "", err
+	}
+	reference := ""
+	for line := range strings.Lines(string(b)) {
+		if words := words(line); len(words) > 1 && words[0] == "reference" {
+			reference = strings.Join(words[1:], " ")
+		}
+	}
+	return reference, nil
+}
+
+// words returns the words of a line of a plan before its comment.
+func words(line string) []string {
+	words := strings.Fields(line)
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
+		words = words[:i]
+	}
+	return words
+}
+
 // Jobs returns the names of the crawls, in the order in which they are started.
 func (p *Plan) Jobs() (names []string) {
 	for _, j := range p.jobs {
@@ -141,10 +165,7 @@ func (p *Plan) Unsteered(unscored []string) (names []string) {
 }
 
 func (p *Plan) readLine(line string) error {
-	words := strings.Fields(line)
-	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
-		words = words[:i]
-	}
+	words := words(line)
 	if len(words) == 0 {
 		return nil
 	}

@@ -268,19 +268,43 @@ func TestStanding(t *testing.T) {
 }
 
 func TestBestStrategyWasRunEverywhere(t *testing.T) {
-	few := Strategy{Name: "few", Units: 1, Mean: .5}
-	all := []Strategy{{Name: "a", Units: 4, Mean: .4}, {Name: "b", Units: 4, Mean: .3}}
+	few := Strategy{Name: "few", Units: 1, Mean: .5, Low: .5, High: .5}
+	all := []Strategy{{Name: "a", Units: 6, Mean: .4, Low: .4, High: .4}, {Name: "b", Units: 6, Mean: .3, Low: .3, High: .3}}
 	for _, test := range []struct {
 		strategies []Strategy
 		want       string
 	}{
 		{all, "a comes first, with a mean nAUC of 0.40."},
-		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
-		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
+		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run from all sets of seeds, so their means are of fewer: few (1 of 6)."},
+		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run from all sets of seeds, so their means are of fewer: few (1 of 6)."},
 	} {
-		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 4, Strategies: test.strategies}, false)
+		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 6, Strategies: test.strategies}, false)
 		if name, _, _ := strings.Cut(test.want, " "); got != test.want || figures[0].Value != name {
 			t.Errorf("%s\nand the best is %s, want\n%s", got, figures[0].Value, test.want)
+		}
+	}
+}
+
+func TestTheFirstIsNotTheBestIfIntervalsOverlap(t *testing.T) {
+	c := &Comparison{Measure: "nauc", Title: "nAUC"}
+	for _, test := range []struct {
+		units      int
+		low        float64 // of the interval of the first, whose mean is 0.6
+		label      string
+		have, miss string
+	}{
+		{6, .5, "Best", "niche comes first, with a mean nAUC of 0.60.", "overlaps"},
+		{6, .3, "First by the mean", "Its interval overlaps with a, b, c, 1 more.", "Fewer than"},
+		{5, .5, "First by the mean", "Fewer than 6 sets of seeds cannot show a difference.", "overlaps"},
+		{1, math.NaN(), "First by the mean", "one topic with one set of seeds", "overlaps"},
+	} {
+		track := Track{Units: test.units, Strategies: []Strategy{{Name: "niche", Units: test.units, Mean: .6, Low: test.low, High: .7}}}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			track.Strategies = append(track.Strategies, Strategy{Name: name, Units: test.units, Mean: .3, Low: .2, High: .4})
+		}
+		lead, figures := against(c, track, false)
+		if got := figures[0].Label; got != test.label || !strings.Contains(lead, test.have) || strings.Contains(lead, test.miss) {
+			t.Errorf("%d units, from %g: %s: %s", test.units, test.low, got, lead)
 		}
 	}
 }
