@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ const maxLabelLine = 1 << 20
 type Labels struct {
 	Lines   int // number of lines that were read
 	Unknown int // how many of these are about pages outside the web
+
+	// An address outside the web, and the address of a page of the web that differs from it only in
+	// scheme, www. or trailing slash. Nearest is "" if no such address was found.
+	Example, Nearest string
 
 	label    string
 	web      *Web
@@ -68,7 +73,8 @@ func (l *Labels) Verdict(page int32) Verdict {
 	return l.verdicts[page]
 }
 
-// Apply marks the relevant pages of the web. It returns an error if no line has the label.
+// Apply marks the relevant pages of the web. It returns an error if no line has the label, or no line
+// is about a page of the web.
 func (l *Labels) Apply() error {
 	if err := l.check(); err != nil {
 		return err
@@ -79,10 +85,11 @@ func (l *Labels) Apply() error {
 	return nil
 }
 
-// check returns an error that lists the existing labels, if no line has the label.
+// check returns an error that lists the existing labels, if no line has the label, or one of
+// checkAddresses.
 func (l *Labels) check() error {
 	if l.count[l.label] > 0 {
-		return nil
+		return l.checkAddresses()
 	}
 	const maxListed = 20
 	names := slices.Sorted(maps.Keys(l.count))
@@ -94,6 +101,17 @@ func (l *Labels) check() error {
 		return errors.New("there are no labels\nhint: labels are lines as {\"url\":\"http://a.example/\",\"labels\":[\"topic\"]}")
 	}
 	return fmt.Errorf("no page has the label %q\nhint: there are %s", l.label, list)
+}
+
+// checkAddresses returns an error with an example, if all addresses are outside the web.
+func (l *Labels) checkAddresses() error {
+	switch {
+	case l.Unknown < l.Lines:
+		return nil
+	case l.Nearest != "":
+		return fmt.Errorf("none of the labels' addresses is in the web: not %s, but %s is", l.Example, l.Nearest)
+	}
+	return fmt.Errorf("none of the labels' addresses is in the web: not %s\nhint: are they labels of this web?", l.Example)
 }
 
 // Read reads lines such as {"url":"http://a.example/","labels":["jazz"]}. It skips other
@@ -129,8 +147,67 @@ func (l *Labels) addLine(text string) error {
 	if line.URL == "" {
 		return errors.New("it has no url")
 	}
-	l.add(l.web.Find(line.URL).Page, line.Labels)
+	page := l.web.Find(line.URL).Page
+	l.add(page, line.Labels)
+	if page == judge.None && l.Nearest == "" && l.Unknown <= maxCompared {
+		l.compare(line.URL)
+	}
 	return nil
+}
+
+// maxCompared is the number of unknown addresses for which a similar page is looked for.
+const maxCompared = 1000
+
+// compare makes an unknown address the example, if it is the first or has a similar page.
+func (l *Labels) compare(address string) {
+	for _, other := range respelled(address) {
+		if l.web.Find(other).Page != judge.None {
+			l.Example, l.Nearest = address, other
+			return
+		}
+	}
+	if l.Example == "" {
+		l.Example = address
+	}
+}
+
+// respelled returns the address with another scheme, with or without www., and with or without a
+// trailing slash: first those with one difference. It returns nil if the address is not one of http or https.
+func respelled(address string) (list []string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	scheme, ok := map[string]string{"http": "https", "https": "http"}[u.Scheme]
+	if !ok {
+		return nil
+	}
+	host, hasWWW := strings.CutPrefix(u.Host, "www.")
+	if !hasWWW {
+		host = "www." + u.Host
+	}
+	path, slashed := strings.CutSuffix(u.EscapedPath(), "/")
+	if !slashed {
+		path += "/"
+	}
+	for _, differences := range []int{1, 2, 4, 3, 5, 6, 7} {
+		s, h, p := u.Scheme, u.Host, u.EscapedPath()
+		if differences&1 != 0 {
+			s = scheme
+		}
+		if differences&2 != 0 {
+			h = host
+		}
+		if differences&4 != 0 {
+			p = path
+		}
+		query := ""
+		if u.RawQuery != "" {
+			query = "?" + u.RawQuery
+		}
+		list = append(list, s+"://"+h+p+query)
+	}
+	return list
 }
 
 // readLine reads a line. It discards a line that is too long.

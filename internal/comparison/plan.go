@@ -27,6 +27,7 @@ type Plan struct {
 	file       string
 	data       string   // the directory of the files that the plan names
 	strategies []string // the strategies of evolve
+	check      ParamCheck
 	webs       map[string]*web
 	topics     []*topic
 	seeds      [][2]string        // sets of seeds: a name, and a file with {topic} and {set} in its name
@@ -100,14 +101,18 @@ var errForm = errors.New("not of this form")
 // maxSmall bounds plans, queries and the small files of a crawl, in bytes.
 const maxSmall = 64 << 20
 
+// A ParamCheck returns an error if a strategy of evolve does not accept the parameters, each of the form
+// name=value.
+type ParamCheck func(strategy string, params []string) error
+
 // ReadPlan reads a plan. Names of files in the plan are relative to the directory data;
-// strategies are the strategies of evolve.
-func ReadPlan(file, data string, strategies []string) (*Plan, error) {
+// strategies are the strategies of evolve, whose parameters check checks.
+func ReadPlan(file, data string, strategies []string, check ParamCheck) (*Plan, error) {
 	b, err := atomicfile.ReadFile(file, maxSmall)
 	if err != nil {
 		return nil, misusef("cannot read the plan: %v", err)
 	}
-	p := &Plan{file: file, data: data, strategies: strategies, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}, lacking: map[[2]string]bool{}}
+	p := &Plan{file: file, data: data, strategies: strategies, check: check, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}, lacking: map[[2]string]bool{}}
 	number := 0
 	for line := range strings.Lines(string(b)) {
 		number++
@@ -119,6 +124,30 @@ func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 		return nil, misusef("%s: %v", file, err)
 	}
 	return p, nil
+}
+
+// ReadReference returns the reference of the plan in a file, "" if it has none. It does not check the plan.
+func ReadReference(file string) (string, error) {
+	b, err := atomicfile.ReadFile(file, maxSmall)
+	if err != nil {
+		return "", err
+	}
+	reference := ""
+	for line := range strings.Lines(string(b)) {
+		if words := words(line); len(words) > 1 && words[0] == "reference" {
+			reference = strings.Join(words[1:], " ")
+		}
+	}
+	return reference, nil
+}
+
+// words returns the words of a line of a plan before its comment.
+func words(line string) []string {
+	words := strings.Fields(line)
+	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
+		words = words[:i]
+	}
+	return words
 }
 
 // Jobs returns the names of the crawls, in the order in which they are started.
@@ -141,10 +170,7 @@ func (p *Plan) Unsteered(unscored []string) (names []string) {
 }
 
 func (p *Plan) readLine(line string) error {
-	words := strings.Fields(line)
-	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
-		words = words[:i]
-	}
+	words := words(line)
 	if len(words) == 0 {
 		return nil
 	}
@@ -311,6 +337,7 @@ func (p *Plan) readTrack(words []string) error {
 	}
 	var name []string  // flags in the name of the crawler
 	var flags []string // flags passed to crawl
+	var params []string
 	scored, measured := "", false
 	for len(words) > 0 {
 		flag, value, joined := strings.Cut(words[0], "=")
@@ -325,6 +352,12 @@ func (p *Plan) readTrack(words []string) error {
 			return fmt.Errorf("%s needs a value", flag)
 		case !joined:
 			value, words = words[0], words[1:]
+		}
+		if err := checkFlag(flag, value); err != nil {
+			return err
+		}
+		if flag == "-param" {
+			params = append(params, value)
 		}
 		name = append(name, flag, value)
 		measured = measured || flag == "-score" || flag == "-fitness"
@@ -345,7 +378,29 @@ func (p *Plan) readTrack(words []string) error {
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)
 		}
+		if params != nil {
+			if err := p.check(strategy, params); err != nil {
+				return err
+			}
+		}
 		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored, measured})
+	}
+	return nil
+}
+
+// checkFlag returns an error if crawl would refuse the value of a flag of a track, as far as that does not
+// depend on the topic or the strategy.
+func checkFlag(flag, value string) error {
+	want := map[string][]string{"-fair": {"host", "niche"}, "-norm": {"page", "topic"}}[flag]
+	switch flag {
+	case "-size", "-generations", "-per-host", "-per-niche":
+		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
+			return fmt.Errorf("%s %s: want a number", flag, value)
+		}
+	case "-fair", "-norm":
+		if !slices.Contains(want, value) {
+			return fmt.Errorf("%s %s: want %s", flag, value, strings.Join(want, " or "))
+		}
 	}
 	return nil
 }

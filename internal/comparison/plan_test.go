@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +20,12 @@ func readPlan(t *testing.T, lines string) (*Plan, error) {
 	} {
 		testfile.Write(t, filepath.Join(dir, name), text)
 	}
-	return ReadPlan(filepath.Join(dir, "test.plan"), dir, []string{"bestfirst", "niche"})
+	return ReadPlan(filepath.Join(dir, "test.plan"), dir, []string{"bestfirst", "niche"}, func(strategy string, params []string) error {
+		if i := slices.Index(params, "pcc=1"); i >= 0 {
+			return fmt.Errorf("strategy %s: no parameter %s", strategy, params[i])
+		}
+		return nil
+	})
 }
 
 func TestCommandIsTheRestOfTheLine(t *testing.T) {
@@ -78,7 +84,10 @@ func TestWrongLineIsNamed(t *testing.T) {
 		"evolve mine # cat":                  "test.plan:4: evolve NAME COMMAND",
 		"track E niche":                      "test.plan: track E needs example pages of jazz",
 		"track K niche niche":                "test.plan: K.niche.jazz.easy.1 is planned twice",
-		"score a/b cat":                      "test.plan:4: a/b cannot be a name",
+		"track K bestfirst niche -param=pc=1 -param pcc=1": "test.plan:4: strategy bestfirst: no parameter pcc=1",
+		"track K niche -size many":                         "test.plan:4: -size many: want a number",
+		"track K niche -fair=page":                         "test.plan:4: -fair page: want host or niche",
+		"score a/b cat":                                    "test.plan:4: a/b cannot be a name",
 	} {
 		_, err := readPlan(t, line)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -264,6 +264,7 @@ type mirror struct {
 	lo, step           float64
 	bins               []mirrored
 	threshold          float64              // NaN for none
+	rest               string               // describes the last bin, if it is wider than the others
 	format             func(float64) string // of the tick labels of y
 	least              float64              // smallest step of ticks
 }
@@ -306,10 +307,17 @@ func (m mirror) draw(width, height float64, class string) template.HTML {
 		for _, v := range ticks(m.lo, m.lo+m.step*float64(len(m.bins)), int((x.to-left)/60), 0) {
 			d.text("tick mid", x.at((v-m.lo)/m.step), height-bottom+14, decimal(v))
 		}
+		if m.rest != "" {
+			d.text("tick end", x.to, height-bottom+30, m.rest)
+		}
 		if finite(m.threshold) {
 			at := min(max(x.at((m.threshold-m.lo)/m.step), left), x.to)
 			d.line("threshold", at, top-6, at, height-bottom)
-			if words := "threshold"; at+extent(words)+10 > x.to {
+			words := "threshold"
+			if m.threshold > m.lo+m.step*float64(len(m.bins)) {
+				words += " " + decimal(m.threshold) + " →"
+			}
+			if at+extent(words)+10 > x.to {
 				d.text("tick end", at-5, top-10, words)
 			} else {
 				d.text("tick", at+5, top-10, words)

@@ -118,6 +118,33 @@ func TestPlotLineNames(t *testing.T) {
 
 // Two generations of at most 20 fetches: the scale is 64 units for 20 fetches, so a bar of
 // 10 with 5 relevant ones is 32 high, of which 16 are blue.
+// The last bar says up to what score it counts, and a threshold beyond the axis what it is. A bar is pale if
+// all of it lies below the threshold.
+func TestScoresBeyondTheAxis(t *testing.T) {
+	r := &Run{Fitness: Histogram{Threshold: 1.5, Bins: []Bin{{From: 0, To: 1, Unlabelled: 3}, {From: 1, To: 2, Unlabelled: 2}, {From: 2, To: 46.5, Unlabelled: 1}}}}
+	for _, test := range []struct {
+		threshold float64
+		want      string
+		pale      int
+	}{{1.5, ">threshold<", 1}, {10.18, ">threshold 10.18 →<", 2}} {
+		r.Fitness.Threshold = test.threshold
+		picture, _ := scores(r)
+		wide, _, _ := strings.Cut(string(picture), "</svg>")
+		for _, want := range []string{">last bar: 2 to 46.5<", test.want} {
+			if !strings.Contains(wide, want) {
+				t.Errorf("no %s in %s", want, wide)
+			}
+		}
+		if got := strings.Count(wide, `class="other"`); got != test.pale {
+			t.Errorf("threshold %g: %d pale bars, want %d", test.threshold, got, test.pale)
+		}
+	}
+	r.Fitness.Bins[2].To = 3
+	if picture, _ := scores(r); strings.Contains(string(picture), "last bar") {
+		t.Error("the last bar is as wide as the others, but has a label")
+	}
+}
+
 func TestBarsHaveOneScale(t *testing.T) {
 	got := string(ribbons("t", "", []ribbon{
 		{name: "link", class: "s1", bars: []bar{{20, []part{{"s1", 20}}}, {10, []part{{"s1", 5}}}}},
@@ -241,19 +268,43 @@ func TestStanding(t *testing.T) {
 }
 
 func TestBestStrategyWasRunEverywhere(t *testing.T) {
-	few := Strategy{Name: "few", Units: 1, Mean: .5}
-	all := []Strategy{{Name: "a", Units: 4, Mean: .4}, {Name: "b", Units: 4, Mean: .3}}
+	few := Strategy{Name: "few", Units: 1, Mean: .5, Low: .5, High: .5}
+	all := []Strategy{{Name: "a", Units: 6, Mean: .4, Low: .4, High: .4}, {Name: "b", Units: 6, Mean: .3, Low: .3, High: .3}}
 	for _, test := range []struct {
 		strategies []Strategy
 		want       string
 	}{
 		{all, "a comes first, with a mean nAUC of 0.40."},
-		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
-		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
+		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run from all sets of seeds, so their means are of fewer: few (1 of 6)."},
+		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run from all sets of seeds, so their means are of fewer: few (1 of 6)."},
 	} {
-		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 4, Strategies: test.strategies}, false)
+		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 6, Strategies: test.strategies}, false)
 		if name, _, _ := strings.Cut(test.want, " "); got != test.want || figures[0].Value != name {
 			t.Errorf("%s\nand the best is %s, want\n%s", got, figures[0].Value, test.want)
+		}
+	}
+}
+
+func TestTheFirstIsNotTheBestIfIntervalsOverlap(t *testing.T) {
+	c := &Comparison{Measure: "nauc", Title: "nAUC"}
+	for _, test := range []struct {
+		units      int
+		low        float64 // of the interval of the first, whose mean is 0.6
+		label      string
+		have, miss string
+	}{
+		{6, .5, "Best", "niche comes first, with a mean nAUC of 0.60.", "overlaps"},
+		{6, .3, "First by the mean", "Its interval overlaps with a, b, c, 1 more.", "Fewer than"},
+		{5, .5, "First by the mean", "Fewer than 6 sets of seeds cannot show a difference.", "overlaps"},
+		{1, math.NaN(), "First by the mean", "one topic with one set of seeds", "overlaps"},
+	} {
+		track := Track{Units: test.units, Strategies: []Strategy{{Name: "niche", Units: test.units, Mean: .6, Low: test.low, High: .7}}}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			track.Strategies = append(track.Strategies, Strategy{Name: name, Units: test.units, Mean: .3, Low: .2, High: .4})
+		}
+		lead, figures := against(c, track, false)
+		if got := figures[0].Label; got != test.label || !strings.Contains(lead, test.have) || strings.Contains(lead, test.miss) {
+			t.Errorf("%d units, from %g: %s: %s", test.units, test.low, got, lead)
 		}
 	}
 }

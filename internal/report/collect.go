@@ -36,6 +36,7 @@ type collector struct {
 
 	lowestRelevant    float64 // lowest score of a page that the measure calls relevant; NaN for none
 	highestIrrelevant float64 // highest score of another page; NaN for none
+	threshold         float64 // of the topic; NaN for none
 
 	steered  bool     // whether a record had scores
 	steering []string // measures that may be the steering measure
@@ -322,6 +323,9 @@ func (c *collector) finish() *Run {
 	}
 	r.Fitness.Bins = bins(c.scores)
 	r.Fitness.Threshold = threshold(r.Fitness.Bins, c.highestIrrelevant, c.lowestRelevant)
+	if finite(c.threshold) && !(c.highestIrrelevant >= c.threshold) && !(c.lowestRelevant < c.threshold) {
+		r.Fitness.Threshold = c.threshold
+	}
 	if r.Fitness.Measure == "" && len(c.steering) == 1 {
 		r.Fitness.Measure = strings.Clone(clean(c.steering[0], maxName))
 	}

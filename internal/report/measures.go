@@ -113,7 +113,7 @@ func thinned[T any](list []T) []T {
 // measures returns the measures for the page.
 func (s *summary) measures() *Measures {
 	m := s.Measures
-	m.Label, m.Graph = clean(s.Label, maxName), clean(s.Graph, maxName)
+	m.Label, m.Graph, m.SeedDigest = clean(s.Label, maxName), clean(s.Graph, maxName), clean(s.SeedDigest, maxName)
 	m.SelfHarvest, m.MeanScore = orNaN(s.SelfHarvest), orNaN(s.MeanScore)
 	return &m
 }

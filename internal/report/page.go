@@ -91,6 +91,7 @@ type pageView struct {
 	Runs       []runView
 	Overview   []overview // if there are several runs
 	Apart      string     // why the relevant pages of the runs cannot be compared; "" if they can
+	Unequal    string     // why the nAUC of the runs cannot be compared; "" if they can
 	Comparison *comparisonView
 }
 
@@ -120,6 +121,7 @@ func view(p *Page) pageView {
 	if len(p.Runs) > 1 {
 		v.Overview = overviews(p.Runs)
 		v.Apart = apart(v.Overview)
+		v.Unequal = unequal(p.Runs)
 	}
 	if p.Comparison != nil {
 		v.Comparison = viewComparison(*p.Comparison, len(p.Runs) > 0)
@@ -190,6 +192,39 @@ func apart(list []overview) string {
 		return ""
 	}
 	return "These crawls call different pages relevant (by " + strings.Join(by, ", by ") + "), so their numbers of relevant pages cannot be compared."
+}
+
+// unequal returns a sentence if the runs were judged with different T, R or seeds, for which judge table refuses
+// to compare them.
+func unequal(runs []*Run) string {
+	var first *Measures
+	var differ []string
+	for _, r := range runs {
+		m := r.Measures
+		if m == nil {
+			continue
+		}
+		if first == nil {
+			first = m
+			continue
+		}
+		for _, d := range []struct {
+			name    string
+			differs bool
+		}{
+			{"T", m.T != first.T},
+			{"R", m.R != first.R},
+			{"seeds", m.SeedDigest != "" && first.SeedDigest != "" && m.SeedDigest != first.SeedDigest},
+		} {
+			if d.differs && !slices.Contains(differ, d.name) {
+				differ = append(differ, d.name)
+			}
+		}
+	}
+	if differ == nil {
+		return ""
+	}
+	return "These crawls were judged with different " + strings.Join(differ, " and ") + ", so their nAUC cannot be compared, and is left out here. (T is the number of fetches that are judged, R the number of reachable relevant pages.)"
 }
 
 // bytes returns an estimate of the size of a row in the table of pages.

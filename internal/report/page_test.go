@@ -146,6 +146,42 @@ func TestPageContent(t *testing.T) {
 	}
 }
 
+// nAUC by another T, R or set of seeds is not in the table, as judge table refuses to compare it.
+func TestOnlyComparableNAUCIsSideBySide(t *testing.T) {
+	for _, test := range []struct {
+		change func(*report.Measures)
+		want   string
+	}{
+		{func(*report.Measures) {}, "T = 1,145</span>"},
+		{func(m *report.Measures) { m.T = 1000 }, "judged with different T, so their nAUC cannot be compared"},
+		{func(m *report.Measures) { m.R, m.SeedDigest = 3, "b" }, "judged with different R and seeds, so"},
+		{func(m *report.Measures) { m.SeedDigest = "" }, "T = 1,145</span>"},
+	} {
+		one, two := sampleRun("one", 1), sampleRun("two", 1)
+		one.Measures.SeedDigest, two.Measures.SeedDigest = "a", "a"
+		test.change(two.Measures)
+		b, _ := write(t, runs(one, two, unjudged(sampleRun("three", 2))))
+		page := string(b)
+		table := page[strings.Index(page, "Side by side"):strings.Index(page, "</table>")]
+		if !strings.Contains(table, test.want) {
+			t.Errorf("no %q in %s", test.want, table)
+		}
+		if left := strings.Contains(table, "judged with"); left == strings.Contains(table, ">nAUC</th>") {
+			t.Errorf("nAUC is left out: %t, but its column is %t", left, !left)
+		}
+	}
+}
+
+func TestALongSettingHasALineOfItsOwn(t *testing.T) {
+	r := sampleRun("one", 1)
+	r.Settings = []report.Setting{{Name: "seed", Value: "1"}, {Name: "stage fetch", Value: "fetch -archive web"}}
+	b, _ := write(t, runs(r))
+	want := `<div><dt>seed</dt><dd>1</dd></div><div class="long"><dt>stage fetch</dt><dd>fetch -archive web</dd></div>`
+	if !bytes.Contains(b, []byte(want)) {
+		t.Errorf("no %s", want)
+	}
+}
+
 func TestWriteIsDeterministic(t *testing.T) {
 	for name := range samples() {
 		a, _ := write(t, samples()[name])

@@ -58,6 +58,7 @@ func Read(s *Source) (*Run, error) {
 
 		lowestRelevant:    math.NaN(),
 		highestIrrelevant: math.NaN(),
+		threshold:         math.NaN(),
 	}
 	c.run = Run{Name: clean(s.Name, maxWords)}
 	c.settings()
@@ -161,6 +162,9 @@ func (c *collector) settings() {
 		if strings.HasPrefix(value, "/") {
 			value = path.Base(value)
 		}
+		if stage, command, ok := strings.Cut(value, " "); ok && name == "stage" {
+			name, value = name+" "+stage, command
+		}
 		s := Setting{clean(name, maxName), clean(value, maxWords)}
 		c.run.Settings = append(c.run.Settings, s)
 		switch {
@@ -227,12 +231,16 @@ func (c *collector) topic() {
 		return
 	}
 	var topic struct {
-		Query    string
-		Keywords []struct{ Text string }
+		Query     string
+		Keywords  []struct{ Text string }
+		Threshold *float64
 	}
 	if err := json.Unmarshal(c.source.Topic, &topic); err != nil {
 		c.fault(fmt.Errorf("topic: %w", err))
 		return
+	}
+	if topic.Threshold != nil {
+		c.threshold = *topic.Threshold
 	}
 	words := topic.Query
 	if words == "" {

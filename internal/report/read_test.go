@@ -61,7 +61,7 @@ nonsense
 func source(faults *[]string) *Source {
 	s := &Source{
 		Name:       "hand",
-		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nreplaced \nseeds 382789956 24\n"),
+		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nstage fetch fetch -archive web\nreplaced \nseeds 382789956 24\n"),
 		Topic:      []byte(`{"query":"jazz\nmusic"}`),
 		StopReason: []byte("pages\n"),
 		Fault:      func(err error) { *faults = append(*faults, err.Error()) },
@@ -89,7 +89,7 @@ func TestRunWithoutJudge(t *testing.T) {
 	y := Step{URL: "http://a.test/y", Known: true, Title: "Y", Generation: 3, Operator: "link", Score: 0.8, Relevant: true}
 	want := &Run{
 		Name: "hand", Topic: "jazz music", Strategy: "niche", StopReason: "pages",
-		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}},
+		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}, {"stage fetch", "fetch -archive web"}},
 		First:    "2026-01-01T00:00:01.000Z", Last: "2026-01-01T00:00:04.000Z",
 		Records: 8, Fetched: 9, Queries: 2, Failed: 1, Relevant: 4, SelfRelevant: 4, Seconds: 4,
 		Curves: Curves{
@@ -513,6 +513,23 @@ func TestThreshold(t *testing.T) {
 	} {
 		if got := threshold(list, test.most, test.least); got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
 			t.Errorf("%s: %g, want %g", test.about, got, test.want)
+		}
+	}
+}
+
+// The topic's threshold is drawn, unless pages contradict it: the crawl may have had another.
+func TestThresholdOfTheTopic(t *testing.T) {
+	for _, test := range []struct {
+		score    float64
+		relevant bool
+		want     float64
+	}{{16, true, 10.18}, {3, false, 10.18}, {10.18, true, 10.18}, {9.5, true, 0}, {12, false, math.NaN()}} {
+		line := fmt.Sprintf(`{"url":"http://a.test/","generation":1,"status_code":200,"score":%g,"relevant":%t}`, test.score, test.relevant)
+		got := readRun(t, &Source{Topic: []byte(`{"query":"jazz","threshold":10.18}`), Generations: []Part{{Number: 1, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(line)), nil
+		}}}}).Fitness.Threshold
+		if got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
+			t.Errorf("score %g, relevant %t: %g, want %g", test.score, test.relevant, got, test.want)
 		}
 	}
 }

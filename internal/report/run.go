@@ -81,6 +81,12 @@ type Run struct {
 // the page may be published.
 type Setting struct{ Name, Value string }
 
+// maxShort is the number of bytes of a name and its value that fit in a column of settings.
+const maxShort = 24
+
+// IsLong reports whether the setting needs a line of its own.
+func (s Setting) IsLong() bool { return len(s.Name)+len(s.Value) > maxShort }
+
 // A Count is a number of occurrences. Lists are sorted by N descending, then by name.
 type Count struct {
 	Name string
@@ -143,6 +149,7 @@ const (
 type Measures struct {
 	T              int     // the budget: the cost up to which the run is judged
 	R              int     // relevant pages that can be reached
+	SeedDigest     string  `json:"seed_digest"` // distinguishes sets of seeds; "" if unknown
 	Cost           int     // cost of the run when it was judged; less than Run.Fetched if the run has continued
 	Reachable      int     // pages that can be reached
 	Label          string  // label of relevant pages
@@ -185,8 +192,8 @@ type Agreement struct {
 type Histogram struct {
 	Measure string // the steering measure; "" if unknown
 	Bins    []Bin  // ascending, of equal width except the last, which is open; empty if no page has a score
-	// Threshold is an estimate of the lowest score of pages that the measure calls relevant: the
-	// lowest bin border between relevant and other pages or, if there is no such border, the
+	// Threshold is the lowest score of pages that the measure calls relevant: that of the topic if it
+	// agrees with all pages. Otherwise it is an estimate: the lowest bin border between relevant and other pages or, if there is no such border, the
 	// lowest score of a relevant page; NaN without relevant pages.
 	Threshold float64
 }

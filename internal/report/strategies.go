@@ -100,8 +100,13 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	if i := slices.IndexFunc(t.Strategies, func(s Strategy) bool { return s.Units >= t.Units }); i >= 0 {
 		best = t.Strategies[i]
 	}
+	few := t.Units < fewUnits && len(t.Strategies) > 1
+	near := overlapping(t, best)
 	list := []figure{{Label: "Best", Value: best.Name, Note: c.Title + " " + interval(best)}}
 	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, c.Title, fixed(best.Mean, 2))
+	if few || near != nil {
+		list[0].Label = "First by the mean"
+	}
 	if reference {
 		var ref Strategy
 		better, worse := 0, 0
@@ -137,10 +142,39 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	} else if t.Units == 1 && len(t.Strategies) > 1 {
 		lead += " This is one topic with one set of seeds, so it says nothing about others."
 	}
+	if near != nil && !reference {
+		lead += " Its interval overlaps with " + strings.Join(near, ", ") + "."
+	}
+	if few && t.Units > 1 {
+		lead += fmt.Sprintf(" Fewer than %d sets of seeds cannot show a difference.", fewUnits)
+	}
 	if names := notRunEverywhere(t); names != "" {
 		lead += " Not run from all sets of seeds, so their means are of fewer: " + names + "."
 	}
 	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
+}
+
+// fewUnits is the number of units below which no p of Wilcoxon's test is below alpha: the smallest is 2/2ⁿ.
+const fewUnits = 6
+
+// overlapping lists the strategies whose intervals overlap with that of the best one: three, and the number
+// of others.
+func overlapping(t Track, best Strategy) (names []string) {
+	const maxListed = 3
+	more := 0
+	for _, s := range t.Strategies {
+		switch {
+		case s.Name == best.Name || !(s.Low <= best.High && best.Low <= s.High):
+		case len(names) < maxListed:
+			names = append(names, s.Name)
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		names = append(names, count(more)+" more")
+	}
+	return names
 }
 
 // notRunEverywhere lists the strategies without results for some units. They are never named as the

@@ -105,7 +105,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
 	v.Judge = measured(r.Measures)
-	if len(r.Generations) > 0 {
+	if r.Fetched > 0 && len(r.Generations) > 0 {
 		v.Brought, v.Best = operators(r)
 		v.Niched, v.BestIn = niches(r)
 	}
@@ -221,8 +221,9 @@ func lead(r *Run) template.HTML {
 	bold := func(s string) string { return "<strong>" + s + "</strong>" }
 	var b strings.Builder
 	switch random, best := r.harvestOf(r.Curves.Random), r.harvestOf(r.Curves.Clairvoyant); {
-	case r.Fetched == 0:
+	case r.Fetched == 0 && r.StopReason == "":
 		b.WriteString("Nothing has been fetched yet.")
+	case r.Fetched == 0: // ended says it
 	case !r.byLabels():
 		fmt.Fprintf(&b, "%s of %s returned a page that is relevant by the measure of the crawl itself.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
 		if r.Agreement == nil {
@@ -243,7 +244,7 @@ func lead(r *Run) template.HTML {
 	if r.Fetched > 0 || r.StopReason != "" {
 		b.WriteString(" " + template.HTMLEscapeString(ended(r.StopReason)))
 	}
-	return template.HTML(b.String())
+	return template.HTML(strings.TrimSpace(b.String()))
 }
 
 // figures returns the three or four numbers at the top.
@@ -285,7 +286,7 @@ func figures(r *Run) []figure {
 	return []figure{
 		harvest,
 		{Label: "Recall", Value: percent(m.Recall), Note: fmt.Sprintf("of the %s reachable relevant pages", count(m.R))},
-		{Label: "nAUC", Value: fixed(m.NAUC, 2), Picture: gauge(m.NAUC, "random", "clairvoyant")},
+		{Label: "nAUC", Value: fixed(m.NAUC, 2), Note: fmt.Sprintf("T = %s fetches", count(m.T)), Picture: gauge(m.NAUC, "random", "clairvoyant")},
 		half,
 	}
 }
@@ -611,6 +612,9 @@ const often = 20
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
 	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Threshold, above: "called relevant", format: thousands, least: 1}
+	if last := h.Bins[len(h.Bins)-1]; len(h.Bins) > 1 && last.To > last.From+1.001*m.step {
+		m.rest = "last bar: " + decimal(last.From) + " to " + decimal(last.To)
+	}
 	good, other := 0, 0
 	for _, b := range h.Bins {
 		good += b.Relevant
@@ -627,7 +631,7 @@ func scores(r *Run) (template.HTML, string) {
 		if i == len(h.Bins)-1 {
 			tip = "Score " + decimal(b.From) + " and more"
 		}
-		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Threshold)}
+		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Threshold || b.To > h.Threshold || b.To == h.Threshold && i == len(h.Bins)-1)}
 		if judged {
 			tip += fmt.Sprintf(": %s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
 			if b.Unlabelled > 0 {

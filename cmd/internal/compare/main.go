@@ -67,7 +67,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if info, err := os.Stat(*data); err != nil || !info.IsDir() {
 		return filter.Usagef("there is no directory %s", *data)
 	}
-	plan, err := comparison.ReadPlan(files[0], *data, strategies)
+	plan, err := comparison.ReadPlan(files[0], *data, strategies, checkParams(prefix))
 	if err != nil {
 		return misuse(err)
 	}
@@ -116,6 +116,30 @@ func findPrograms() (prefix run.Prefix, crawl []string, err error) {
 		return prefix, []string{script}, nil
 	}
 	return "", nil, fmt.Errorf("%scrawl is not on the PATH: run make first, or set PROGRAM_PREFIX", prefix)
+}
+
+// checkParams returns a function that asks evolve whether a strategy accepts parameters. Some strategies
+// require the words of a topic, whatever they are.
+func checkParams(prefix run.Prefix) comparison.ParamCheck {
+	return func(strategy string, params []string) error {
+		args := []string{"-strategy", strategy, "-topic", "words"}
+		for _, p := range params {
+			args = append(args, "-param", p)
+		}
+		cmd := prefix.Command(context.Background(), "evolve", args...)
+		var messages bytes.Buffer
+		cmd.Stderr = &messages
+		err := cmd.Run()
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == filter.StatusMisuse {
+			first, hint, _ := strings.Cut(strings.TrimSpace(messages.String()), "\n")
+			_, first, _ = strings.Cut(first, ": ")
+			if _, hint, ok = strings.Cut(hint, ": "); ok {
+				first += "\n" + hint
+			}
+			return errors.New(first)
+		}
+		return err
+	}
 }
 
 // listStrategies returns the names of evolve's strategies, and of those that the score does not

@@ -10,6 +10,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/closedweb"
 	"spoor/internal/judge"
+	"spoor/internal/run"
 	"spoor/internal/wire"
 )
 
@@ -36,7 +37,14 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if labels.Unknown > 0 {
-		log.Warn("ignored labels of addresses that are not in the web", "labels", labels.Lines, "unknown", labels.Unknown)
+		attrs := []any{"labels", labels.Lines, "unknown", labels.Unknown}
+		if 2*labels.Unknown > labels.Lines {
+			attrs = append(attrs, "share", fmt.Sprintf("%.0f%%", 100*float64(labels.Unknown)/float64(labels.Lines)), "example", labels.Example)
+			if labels.Nearest != "" {
+				attrs = append(attrs, "in_the_web", labels.Nearest)
+			}
+		}
+		log.Warn("ignored labels of addresses that are not in the web", attrs...)
 	}
 	seeds, err := o.readSeeds(web)
 	if err != nil {
@@ -150,6 +158,10 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 	if spread := l.judge.Spread(); s.R > 0 && spread < 0.001 {
 		log.Warn("random crawls find nearly as much as a clairvoyant one, so nauc says nothing", "difference", spread)
 	}
+	if l.t == 0 && l.endedEarly(crawl.Spent) {
+		log.Warn("the crawl ended before T: nauc and recall count what it did not fetch as not found", "spent", crawl.Spent, "T", s.T,
+			"hint", fmt.Sprintf("-t %d judges what it spent", crawl.Spent))
+	}
 	err = l.writeSummary(s)
 	closeTally(tally, &crawl.Account)
 	return err
@@ -159,4 +171,13 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 func (l *labelJudge) crawl(in io.Reader, stdout io.Writer, tally *filter.Tally) (*closedweb.Crawl, error) {
 	crawl := closedweb.NewCrawl(l.web, l.labels, l.judge)
 	return crawl, l.copyRecords(in, stdout, tally, crawl.Add, &crawl.Account)
+}
+
+// endedEarly reports whether a crawl spent less than T, although it had addresses left as far as
+// judge knows: the number of reachable pages, and in a run directory why the crawl ended.
+func (l *labelJudge) endedEarly(spent int64) bool {
+	if spent == 0 || spent >= int64(min(l.judge.T, l.judge.Reachable)) {
+		return false
+	}
+	return l.stopReason != run.EndEmpty && l.stopReason != run.EndNotDue
 }

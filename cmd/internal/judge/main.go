@@ -38,6 +38,8 @@ type options struct {
 	capture  archive.Pick
 	cache    string
 	workers  int
+
+	stopReason string // why the crawl of a run directory ended; "" if unknown
 }
 
 func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -59,6 +61,7 @@ func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return json.NewEncoder(stdout).Encode(l.judge.Budget())
 	}
+	o.stopReason = stopReason(crawlDirs(files))
 	if files, err = recordFiles(files, log); err != nil {
 		return err
 	}
@@ -90,7 +93,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 	fs.StringVar(&o.summary, "summary", "", "write the measures to `file`, as one JSON object")
 	fs.BoolVar(&o.brief, "brief", false, "omit text, links and body")
 	fs.BoolVar(&o.budget, "budget", false, "print what a crawl may spend, and exit")
-	fs.IntVar(&o.t, "t", 0, "judge the first `n` units of cost (default: T of -budget)")
+	fs.IntVar(&o.t, "t", 0, "judge the first `n` units of cost: what the crawl was given to spend (default: T of -budget)")
 	fs.Func("capture", "`which` of several captures to use; newest (default), first, or nearest to a date", func(s string) (err error) {
 		o.capture, err = archive.ParsePick(s)
 		return err

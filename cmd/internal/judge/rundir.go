@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
@@ -48,6 +49,21 @@ func scoredFiles(dirs run.Dirs, log *slog.Logger) (files []string, err error) {
 	}
 	return files, nil
 }
+
+// stopReason returns why a crawl ended, "" if it is unknown.
+func stopReason(dirs run.Dirs) string {
+	if dirs == nil {
+		return ""
+	}
+	reason, err := atomicfile.ReadFile(dirs.Find(run.StopReason), maxStopReason)
+	if err != nil {
+		return "" // most arguments of judge have no such file
+	}
+	return strings.TrimSpace(string(reason))
+}
+
+// maxStopReason bounds the file with the reason, in bytes.
+const maxStopReason = 1 << 10
 
 // recordFiles returns the files to read for the arguments of judge: those of one crawl, or the
 // arguments themselves.

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/comparison"
 	"spoor/internal/judge"
 	"spoor/internal/report"
 )
@@ -31,6 +33,10 @@ func (how comparing) read(name string, log *slog.Logger) (*report.Comparison, er
 	if err != nil {
 		return nil, err
 	}
+	if how.reference == "" {
+		how.reference = planned(name, results)
+	}
+	addLastHarvest(results)
 	tables, err := judge.Compare(results, judge.CompareOptions{By: by, Reference: how.reference, Tie: tie, Seed: draw})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -65,6 +71,30 @@ func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
 		list = append(list, r)
 	}
 	return list, nil
+}
+
+// planned returns the reference of the plan beside the results of compare, "" if there is none among
+// the results.
+func planned(name string, results []*judge.Result) string {
+	reference, err := comparison.ReadReference(filepath.Join(filepath.Dir(name), "plan"))
+	if err != nil || !slices.ContainsFunc(results, func(r *judge.Result) bool { return r.Name == reference }) {
+		return ""
+	}
+	return reference
+}
+
+// addLastHarvest adds the harvest at T to the harvest at round costs, if all results have the same T:
+// otherwise the mean at a cost would be of few crawls.
+func addLastHarvest(results []*judge.Result) {
+	if slices.ContainsFunc(results, func(r *judge.Result) bool { return r.T != results[0].T || r.Harvest == nil }) {
+		return
+	}
+	for _, r := range results {
+		if r.HarvestAt == nil {
+			r.HarvestAt = map[int]float64{}
+		}
+		r.HarvestAt[r.T] = *r.Harvest
+	}
 }
 
 // makeTrack converts a table for the page.
