@@ -292,8 +292,8 @@ func (x *Index) rebuild(why error) *Index {
 // noRelease is the release function of an index in memory. It does nothing.
 func noRelease() error { return nil }
 
-// WriteIndexFiles writes the index of each archive beside the archive. It calls report for each fault,
-// and for each archive that cannot be read.
+// WriteIndexFiles writes the index of each archive beside the archive, unless the archive has no records.
+// It calls report for each fault, and for each archive that cannot be read.
 func WriteIndexFiles(paths []string, report func(path string, err error)) (total Meta, err error) {
 	for _, path := range paths {
 		x, err := OpenIndex(path, IndexOptions{Beside: true, Report: report})
@@ -309,6 +309,9 @@ func WriteIndexFiles(paths []string, report func(path string, err error)) (total
 		total.Faults += x.Meta.Faults
 		if err := x.Close(); err != nil {
 			return total, err
+		}
+		if x.Meta.Records == 0 {
+			removeIndex(path)
 		}
 	}
 	return total, nil

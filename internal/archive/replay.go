@@ -771,6 +771,7 @@ type Filter struct {
 	Status []int    // statuses; empty: any
 
 	Revisit func() // called for each revisit, because revisits are not yielded; may be nil
+	Record  func() // called for each record of any type; may be nil
 }
 
 func (f *Filter) takes(r *Response) bool {
@@ -885,6 +886,9 @@ func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool
 // page returns the page in a record, or nil if the record contains no page or the filter does not
 // select it.
 func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
+	if filter.Record != nil {
+		filter.Record()
+	}
 	kind := rec.Type()
 	if kind == "revisit" && filter.Revisit != nil {
 		filter.Revisit()

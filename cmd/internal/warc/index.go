@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"cmp"
 	"log/slog"
 	"slices"
 
@@ -41,7 +40,10 @@ func (x *index) run() error {
 	}
 	x.tally.In, x.tally.Out = meta.Records, meta.Captures
 	x.tally.Close(slog.Int64("faults", meta.Faults))
-	return cmp.Or(x.skipped, errIfEmpty(meta.Records, meta.Faults))
+	if x.skipped != nil {
+		return x.skipped
+	}
+	return x.errIfEmpty(meta.Records, meta.Faults)
 }
 
 // writeFiles writes the index of each archive beside it.

@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"cmp"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -63,7 +62,10 @@ func (l *list) run() error {
 		}
 	}
 	l.tally.Close()
-	return cmp.Or(l.skipped, errIfEmpty(l.tally.In, l.tally.Skipped["fault"]))
+	if l.skipped != nil {
+		return l.skipped
+	}
+	return l.errIfEmpty(l.tally.In, l.tally.Skipped["fault"])
 }
 
 // volume lists the records of one archive.

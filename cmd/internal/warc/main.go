@@ -116,12 +116,15 @@ func (c *command) files() []string {
 	return c.args
 }
 
-// errIfEmpty returns an error if there were faults and no record.
-func errIfEmpty(records, faults int64) error {
-	if records == 0 && faults > 0 {
+// errIfEmpty returns an error if no record was read.
+func (c *command) errIfEmpty(records, faults int64) error {
+	switch {
+	case records > 0:
+		return nil
+	case faults > 0:
 		return archive.ErrNoRecords
 	}
-	return nil
+	return archive.EmptyError(c.files())
 }
 
 // skipArchive logs that an archive cannot be read, or not to its end. The command continues
