@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -24,7 +25,10 @@ func newIndex(c *command) func() error {
 
 func (x *index) run() error {
 	report := func(path string, err error) {
-		if !x.fault(path, err) {
+		switch {
+		case errors.Is(err, archive.ErrIndexDamaged):
+			x.log.Warn("replaced a damaged index", "archive", path)
+		case !x.fault(path, err):
 			x.skipArchive(path, err)
 		}
 	}
