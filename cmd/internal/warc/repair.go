@@ -51,9 +51,13 @@ func (r *repair) run() error {
 	}
 	ctx, stop := filter.NotifyContext(interrupted)
 	defer stop()
-	repair := r.inPlace
-	if !r.write {
-		repair = r.copy
+	repair := r.copy
+	if r.write {
+		paths, err := archive.Files(r.args)
+		if err != nil {
+			return err
+		}
+		repair = func(ctx context.Context) error { return r.inPlace(ctx, paths) }
 	}
 	err := repair(ctx)
 	if err == nil || r.write {
@@ -70,11 +74,7 @@ func (r *repair) run() error {
 
 // inPlace repairs files in place. Files that cannot be repaired, such as those without records, are
 // left alone, and make it fail in the end.
-func (r *repair) inPlace(ctx context.Context) (failed error) {
-	paths, err := archive.Files(r.args)
-	if err != nil {
-		return err
-	}
+func (r *repair) inPlace(ctx context.Context, paths []string) (failed error) {
 	for _, path := range paths {
 		if path == archive.Input {
 			return filter.Usagef("stdin cannot be replaced")
