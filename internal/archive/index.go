@@ -431,7 +431,7 @@ func newIndex(data []byte, release func() error) (*Index, error) {
 // index.
 func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
 	if _, err := os.Lstat(path); err == nil && !isOwnIndex(path) {
-		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere, or do not write indexes beside archives)", path)}
+		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere; warc index FILE prints an index instead)", path)}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, &placeError{err}

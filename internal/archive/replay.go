@@ -585,11 +585,8 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) (damage
 // damage returns the reason of a fault that ends the record: err is the error of Close.
 func (r *Record) damage(err error) error {
 	fault, ok := errors.AsType[*FormatError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case fault.Err == io.ErrUnexpectedEOF:
-		return fmt.Errorf("the %s breaks off: %w", r.r.container(), fault.Err)
 	}
 	return fault.Err
 }

@@ -145,7 +145,11 @@ func (c *command) fault(path string, err error) bool {
 	if ok {
 		c.tally.Skipped["fault"]++
 		if c.faults.ShouldLog(path) {
-			c.log.Warn(cmp.Or(c.damaged, "archive damaged: a record there is missing or incomplete"), "archive", path, "err", fault)
+			message := "archive damaged: a record there is missing or incomplete"
+			if errors.Is(fault, archive.ErrNotWARC) {
+				message = "no record found in the archive so far"
+			}
+			c.log.Warn(cmp.Or(c.damaged, message), "archive", path, "err", fault)
 		}
 	}
 	return ok
