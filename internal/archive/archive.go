@@ -19,6 +19,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Errors for [errors.Is].
@@ -36,9 +37,31 @@ var (
 	// ErrNotWARC is returned for a file of another format.
 	ErrNotWARC = errors.New("not a WARC file")
 
+	// ErrEmpty is returned by commands if archives have neither records nor faults.
+	ErrEmpty = errors.New("there is no record in it")
+
 	// ErrNoRecords is returned by commands if there were faults but no records.
 	ErrNoRecords = errors.New("no record could be read\nhint: archives are WARC or ARC files, plain or packed, and WACZ files")
 )
+
+// EmptyError returns an error that wraps [ErrEmpty] and contains the first of the names, for archives
+// that were read without a record or a fault. It returns nil if all of them are files that are still being
+// written (.open), which may be empty.
+func EmptyError(names []string) error {
+	paths, err := Files(names)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if path == Input {
+			path = "stdin"
+		}
+		if !strings.HasSuffix(path, openSuffix) {
+			return fmt.Errorf("%s: %w", path, ErrEmpty)
+		}
+	}
+	return nil
+}
 
 // A FormatError is a fault in an archive. The reader that returned it continues at the next
 // record that it finds.

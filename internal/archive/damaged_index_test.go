@@ -48,7 +48,7 @@ func TestAnIndexWithOneChangedDigitIsBuiltAgainAndNoPageIsLost(t *testing.T) {
 		bad[lines+at[0]] = '0' + (bad[lines+at[0]]-'0'+1)%10
 		testfile.Write(t, path, bad)
 		faults := fetchAll()
-		if len(faults) != 1 || !errors.Is(faults[0], errIndexDamaged) || !strings.Contains(faults[0].Error(), path) {
+		if len(faults) != 1 || !errors.Is(faults[0], ErrIndexDamaged) || !strings.Contains(faults[0].Error(), path) {
 			t.Fatalf("digit at byte %d: %v", lines+at[0], faults)
 		}
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, good) {
@@ -152,7 +152,7 @@ func TestAFieldOfAnIndexThatDiffersFromTheRecordIsMended(t *testing.T) {
 					t.Errorf("%s: %s: %+v, %v", what, url, page, err)
 				}
 			}
-			if len(faults) != 1 || !errors.Is(faults[0], errIndexDamaged) || !strings.Contains(faults[0].Error(), name+indexSuffix) {
+			if len(faults) != 1 || !errors.Is(faults[0], ErrIndexDamaged) || !strings.Contains(faults[0].Error(), name+indexSuffix) {
 				t.Errorf("%s: %v", what, faults)
 			}
 			if err := r.Close(); err != nil {

@@ -134,7 +134,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 			}
 			return x.backedBy(archive, o), nil
 		}
-		if errors.Is(err, errIndexDamaged) && o.Report != nil {
+		if errors.Is(err, ErrIndexDamaged) && o.Report != nil {
 			o.Report(archive, err)
 		}
 	}
@@ -231,7 +231,7 @@ func indexInMemory(archive string, info os.FileInfo, report func(string, error))
 // match the archive.
 func (x *Index) backedBy(archive string, o IndexOptions) *Index {
 	x.build = func(why error) (*Index, error) {
-		why = fmt.Errorf("%s: %w: %w", x.Path, why, errIndexDamaged)
+		why = fmt.Errorf("%s: %w: %w", x.Path, why, ErrIndexDamaged)
 		if o.Report != nil {
 			o.Report(archive, why)
 		}
@@ -292,8 +292,9 @@ func (x *Index) rebuild(why error) *Index {
 // noRelease is the release function of an index in memory. It does nothing.
 func noRelease() error { return nil }
 
-// WriteIndexFiles writes the index of each archive beside the archive. It calls report for each fault,
-// and for each archive that cannot be read.
+// WriteIndexFiles writes the index of each archive beside the archive, unless the archive has no records.
+// It calls report for each fault, for each archive that cannot be read and, with [ErrIndexDamaged], for each
+// damaged index, which it replaces.
 func WriteIndexFiles(paths []string, report func(path string, err error)) (total Meta, err error) {
 	for _, path := range paths {
 		x, err := OpenIndex(path, IndexOptions{Beside: true, Report: report})
@@ -310,6 +311,9 @@ func WriteIndexFiles(paths []string, report func(path string, err error)) (total
 		if err := x.Close(); err != nil {
 			return total, err
 		}
+		if x.Meta.Records == 0 {
+			removeIndex(path)
+		}
 	}
 	return total, nil
 }
@@ -320,8 +324,8 @@ type placeError struct{ error }
 
 func (e *placeError) Unwrap() error { return e.error }
 
-// errIndexDamaged is returned for an index that belongs to the archive, but was changed.
-var errIndexDamaged = errors.New("the index is damaged, and is built again from the archive")
+// ErrIndexDamaged is reported for an index that belongs to the archive, but was changed.
+var ErrIndexDamaged = errors.New("the index is damaged, and is built again from the archive")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -396,7 +400,7 @@ func openIndex(path string, archive os.FileInfo) (*Index, error) {
 	case !x.Meta.of(archive):
 		err = fmt.Errorf("%s is out of date", path)
 	case x.Meta.Bytes != info.Size() || !x.isWhole():
-		err = fmt.Errorf("%s: %w", path, errIndexDamaged)
+		err = fmt.Errorf("%s: %w", path, ErrIndexDamaged)
 	}
 	if err != nil {
 		release()
@@ -427,7 +431,7 @@ func newIndex(data []byte, release func() error) (*Index, error) {
 // index.
 func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
 	if _, err := os.Lstat(path); err == nil && !isOwnIndex(path) {
-		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere, or do not write indexes beside archives)", path)}
+		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere; warc index FILE prints an index instead)", path)}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, &placeError{err}

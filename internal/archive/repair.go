@@ -118,7 +118,11 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 		return n, err
 	}
 	defer os.Remove(part.Name())
-	n, err = RepairFile(ctx, part, f, info.Size(), o)
+	repair := o
+	if backup := path + ".bak"; checkFree(backup) != nil && !isSame(path, backup) {
+		repair.Report = nil // a repair would fail, so none is made
+	}
+	n, err = RepairFile(ctx, part, f, info.Size(), repair)
 	if err == nil && n.Repairs > 0 {
 		err = part.Sync()
 	}

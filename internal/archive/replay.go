@@ -585,11 +585,8 @@ func (a *archived) check(c Capture, rec *Record, block []byte, cut bool) (damage
 // damage returns the reason of a fault that ends the record: err is the error of Close.
 func (r *Record) damage(err error) error {
 	fault, ok := errors.AsType[*FormatError](err)
-	switch {
-	case !ok:
+	if !ok {
 		return err
-	case fault.Err == io.ErrUnexpectedEOF:
-		return fmt.Errorf("the %s breaks off: %w", r.r.container(), fault.Err)
 	}
 	return fault.Err
 }
@@ -771,6 +768,7 @@ type Filter struct {
 	Status []int    // statuses; empty: any
 
 	Revisit func() // called for each revisit, because revisits are not yielded; may be nil
+	Record  func() // called for each record of any type; may be nil
 }
 
 func (f *Filter) takes(r *Response) bool {
@@ -885,6 +883,9 @@ func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool
 // page returns the page in a record, or nil if the record contains no page or the filter does not
 // select it.
 func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
+	if filter.Record != nil {
+		filter.Record()
+	}
 	kind := rec.Type()
 	if kind == "revisit" && filter.Revisit != nil {
 		filter.Revisit()

@@ -211,7 +211,7 @@ func (v *Verifier) index(path string) error {
 		f.report(Finding{Kind: KindIndex, Detail: detail + "; remove it, and build it again with warc index -w " + path})
 	}
 	x, err := openIndex(f.name, info)
-	if errors.Is(err, errIndexDamaged) {
+	if errors.Is(err, ErrIndexDamaged) {
 		report("the index is damaged")
 		return nil
 	}

@@ -395,13 +395,21 @@ func (r *Reader) errNoRecord() error {
 	if head, _ := r.out.Peek(4); r.m.dialect == undecided && isZip(head) {
 		return errors.New("a zip file (hint: a WACZ is read from a file, not from a pipe or from inside another)")
 	}
-	return errors.New("no record where one should begin")
+	why := errors.New("no record where one should begin")
+	if r.m.dialect == undecided {
+		why = fmt.Errorf("%w, or its beginning is damaged: %w", ErrNotWARC, why)
+	}
+	return why
 }
 
 // skipBroken moves to the next member after a member that cannot be decompressed to its end, and
 // returns the fault of that member.
 func (r *Reader) skipBroken() error {
-	fault := &FormatError{r.m.start, r.m.failed}
+	why := r.m.failed
+	if why == io.ErrUnexpectedEOF {
+		why = fmt.Errorf("the %s breaks off: %w", r.container(), why)
+	}
+	fault := &FormatError{r.m.start, why}
 	r.m.failed, r.m.open, r.started = nil, false, false
 	if r.m.format == zstded && r.m.frame.drain() == nil {
 		return fault // the frame is complete, so its end is known

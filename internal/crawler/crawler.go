@@ -107,6 +107,9 @@ type Options struct {
 	// Revisit is called for every revisit record that Responses skips. It may be nil.
 	Revisit func()
 
+	// ArchiveRecord is called for every record that Responses reads. It may be nil.
+	ArchiveRecord func()
+
 	// Warn logs a warning for the operator, with arguments as for slog.Warn. It may be called
 	// from several goroutines.
 	Warn func(msg string, keysAndValues ...any)

@@ -83,7 +83,7 @@ func (o *Options) Responses(stdin io.Reader, status []int) (iter.Seq2[*wire.Reco
 	if err != nil {
 		return nil, openingError(err)
 	}
-	filter, limits := archive.Filter{MIME: o.MIME, Status: status, Revisit: o.Revisit}, archive.Limits{Body: o.MaxBody}
+	filter, limits := archive.Filter{MIME: o.MIME, Status: status, Revisit: o.Revisit, Record: o.ArchiveRecord}, archive.Limits{Body: o.MaxBody}
 	return func(yield func(*wire.Record, error) bool) {
 		var rec wire.Record
 		for _, path := range files {

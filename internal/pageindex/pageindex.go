@@ -85,7 +85,8 @@ type updater struct {
 	index *search.Index
 	Options
 	pages  int64 // number of pages that were added
-	faulty bool  // part of an archive could not be read
+	faults int64 // number of parts of archives that could not be read
+	empty  error // names an archive without records; nil if there is none
 }
 
 // update adds the pages of the archives that are not in the index.
@@ -114,7 +115,9 @@ func (u *updater) update(index string, paths []string) error {
 	}
 	if n, err := u.index.Len(); err != nil {
 		return err
-	} else if n == 0 && u.faulty {
+	} else if n == 0 && u.empty != nil {
+		return u.empty
+	} else if n == 0 && u.faults > 0 {
 		return errors.New("no page could be read from the archives\nhint: -archive takes WARC, ARC and WACZ files, also compressed, and directories of them")
 	}
 	if u.Updated != nil {
@@ -187,7 +190,8 @@ func (u *updater) archive(path string) error {
 			a.Done = 0
 		}
 	}
-	take := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{http.StatusOK}}
+	var records int64
+	take := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{http.StatusOK}, Record: func() { records++ }}
 	pages, base := archive.All([]string{path}, take, archive.Limits{}), int64(0)
 	if a.Done > 0 {
 		base = a.Done
@@ -196,9 +200,16 @@ func (u *updater) archive(path string) error {
 	resume := resumable(a.Name)
 	size, modified := a.Size, a.Modified
 	var failed error
+	faults := u.faults
 	for b := range u.batches(path, pages) {
 		if resume && b.end > 0 {
 			a.Done = base + b.end
+		}
+		if b.last && base == 0 && records == 0 && u.faults == faults {
+			if err := archive.EmptyError([]string{path}); err != nil {
+				u.empty = err // the index does not store it, so that the next update finds it again
+				return nil
+			}
 		}
 		// Until the archive is read to its end, the index stores an impossible size and time. So if
 		// this process is killed, the next update reads the rest of the archive.
@@ -298,7 +309,7 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 			} else if fault.Offset == begin && strings.HasSuffix(path, openSuffix) {
 				torn = true
 			}
-			u.faulty = true
+			u.faults++
 			if u.BadRecord != nil {
 				u.BadRecord(path, err)
 			}

@@ -211,8 +211,9 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
-	revisits := int64(0)
+	revisits, read := int64(0), int64(0)
 	c.Revisit = func() { revisits++ }
+	c.ArchiveRecord = func() { read++ }
 	records, err := c.Responses(stdin, c.status)
 	if err != nil {
 		return err
@@ -246,8 +247,12 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 	}
 	tally.Close(notes...)
 	switch n := tally.Skipped["fault"]; {
-	case failed != nil || n == 0:
+	case failed != nil:
 		return failed
+	case n == 0 && read == 0:
+		return archive.EmptyError(c.Archives)
+	case n == 0:
+		return nil
 	case tally.In == 0:
 		return errors.New("no page could be read from the archives\n" + crawler.ArchiveHint)
 	default:

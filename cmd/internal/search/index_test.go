@@ -31,7 +31,7 @@ func searched(t testing.TB, args ...string) (paths string, pages int) {
 	for _, m := range regexp.MustCompile(`"url":"http://x\.example/([^"]*)"`).FindAllStringSubmatch(out.String(), -1) {
 		list = append(list, m[1])
 	}
-	if m := regexp.MustCompile(`up to date.* pages=(\d+)`).FindStringSubmatch(words.String()); m != nil {
+	if m := regexp.MustCompile(`added to the index.* pages=(\d+)`).FindStringSubmatch(words.String()); m != nil {
 		pages, _ = strconv.Atoi(m[1])
 	}
 	return strings.Join(list, " "), pages
@@ -295,7 +295,7 @@ func TestConcurrentUpdates(t *testing.T) {
 		if r.out.String() != all[0].out.String() || !strings.Contains(r.out.String(), "http://x.example/7\"") {
 			t.Errorf("another answer: %s", &r.out)
 		}
-		if m := regexp.MustCompile(`up to date.* pages=(\d+)`).FindStringSubmatch(r.words.String()); m != nil {
+		if m := regexp.MustCompile(`added to the index.* pages=(\d+)`).FindStringSubmatch(r.words.String()); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			taken += n
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -78,6 +79,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return o.answer(in, stdout, source, log)
 	}
 	in, err := filter.Open(stdin, fs.Args())
+	if errors.Is(err, iofs.ErrNotExist) && !strings.Contains(err.Error(), "\nhint: ") {
+		err = fmt.Errorf("%w\nhint: arguments are files of records; -query WORDS asks for words", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func openIndex(name string, archives []string, log *slog.Logger) (*search.Index,
 			}
 		},
 		Updated: func(archives int, pages int64) {
-			log.Info("the index is up to date", "archives", archives, "pages", pages,
+			log.Info(fmt.Sprintf("%d pages were added to the index", pages), "archives", archives, "pages", pages,
 				"seconds", float64(time.Since(started).Milliseconds())/1000)
 		},
 	})

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,11 @@ func newCat(c *command) func() error {
 	return func() error { return cat(p, c.args) }
 }
 
+// isAddress reports whether an argument is the address of a page rather than the name of a file.
+func isAddress(arg string) bool {
+	return strings.HasPrefix(arg, "http://") || strings.HasPrefix(arg, "https://")
+}
+
 func cat(p *collection.Printer, args []string) error {
 	switch {
 	case p.Headers && p.Raw, p.Raw && p.Record, p.Record && p.Headers:
@@ -37,6 +43,11 @@ func cat(p *collection.Printer, args []string) error {
 		return filter.Usagef("cat cannot read from stdin\nhint: save it to a file")
 	}
 	what, files := args[0], args[1:]
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil && isAddress(file) {
+			return filter.Usagef("%s is no archive: cat prints one address at a time\nhint: warc cat URL FILE...", file)
+		}
+	}
 	if strings.Trim(what, "0123456789+") != "" {
 		url, err := weburl.Canonical(what)
 		if err != nil {

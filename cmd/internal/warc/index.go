@@ -1,7 +1,7 @@
 package warc
 
 import (
-	"cmp"
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -25,7 +25,10 @@ func newIndex(c *command) func() error {
 
 func (x *index) run() error {
 	report := func(path string, err error) {
-		if !x.fault(path, err) {
+		switch {
+		case errors.Is(err, archive.ErrIndexDamaged):
+			x.log.Warn("replaced a damaged index", "archive", path)
+		case !x.fault(path, err):
 			x.skipArchive(path, err)
 		}
 	}
@@ -41,7 +44,10 @@ func (x *index) run() error {
 	}
 	x.tally.In, x.tally.Out = meta.Records, meta.Captures
 	x.tally.Close(slog.Int64("faults", meta.Faults))
-	return cmp.Or(x.skipped, errIfEmpty(meta.Records, meta.Faults))
+	if x.skipped != nil {
+		return x.skipped
+	}
+	return x.errIfEmpty(meta.Records, meta.Faults)
 }
 
 // writeFiles writes the index of each archive beside it.

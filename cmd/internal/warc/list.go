@@ -1,7 +1,6 @@
 package warc
 
 import (
-	"cmp"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -44,6 +43,9 @@ func newList(c *command) func() error {
 
 func (l *list) run() error {
 	l.filter.Types = l.types
+	if lacksScheme(l.filter.Prefix) {
+		return filter.Usagef("-url %s: the scheme is missing\nhint: -url https://%[1]s", l.filter.Prefix)
+	}
 	for _, code := range l.status {
 		r, err := archive.ParseStatus(code)
 		if err != nil {
@@ -63,7 +65,18 @@ func (l *list) run() error {
 		}
 	}
 	l.tally.Close()
-	return cmp.Or(l.skipped, errIfEmpty(l.tally.In, l.tally.Skipped["fault"]))
+	if l.skipped != nil {
+		return l.skipped
+	}
+	return l.errIfEmpty(l.tally.In, l.tally.Skipped["fault"])
+}
+
+// lacksScheme reports whether a prefix begins with the name of a host, as in example.com/a. It returns false
+// for a SURT, whose names are separated by commas.
+func lacksScheme(prefix string) bool {
+	host, _, _ := strings.Cut(prefix, "/")
+	name, _, isHost := strings.Cut(host, ".")
+	return isHost && !strings.ContainsAny(host, ",)") && !strings.Contains(name, ":")
 }
 
 // volume lists the records of one archive.

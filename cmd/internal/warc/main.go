@@ -116,12 +116,15 @@ func (c *command) files() []string {
 	return c.args
 }
 
-// errIfEmpty returns an error if there were faults and no record.
-func errIfEmpty(records, faults int64) error {
-	if records == 0 && faults > 0 {
+// errIfEmpty returns an error if no record was read.
+func (c *command) errIfEmpty(records, faults int64) error {
+	switch {
+	case records > 0:
+		return nil
+	case faults > 0:
 		return archive.ErrNoRecords
 	}
-	return nil
+	return archive.EmptyError(c.files())
 }
 
 // skipArchive logs that an archive cannot be read, or not to its end. The command continues
@@ -142,7 +145,11 @@ func (c *command) fault(path string, err error) bool {
 	if ok {
 		c.tally.Skipped["fault"]++
 		if c.faults.ShouldLog(path) {
-			c.log.Warn(cmp.Or(c.damaged, "archive damaged: a record there is missing or incomplete"), "archive", path, "err", fault)
+			message := "archive damaged: a record there is missing or incomplete"
+			if errors.Is(fault, archive.ErrNotWARC) {
+				message = "no record found in the archive so far"
+			}
+			c.log.Warn(cmp.Or(c.damaged, message), "archive", path, "err", fault)
 		}
 	}
 	return ok

@@ -109,10 +109,10 @@ func (p *pack) run() error {
 			p.tally.Skipped[reason] = n
 		}
 	}
-	if n := p.tally.Skipped["not_archived"]; n > 0 {
-		p.log.Warn(fmt.Sprintf("%d of %d pages are whole in none of the archives: name all that they were fetched from, also where -warc-done put them", n, result.Wanted))
-	}
 	p.tally.Close(slog.Int64("archives", result.Archives), slog.Int64("bytes", result.Bytes))
+	if n := p.tally.Skipped["not_archived"]; n > 0 {
+		return fmt.Errorf("%d of %d pages are whole in none of the archives; %s has the others\nhint: name all archives that they were fetched from, also where -warc-done put them", n, result.Wanted, p.out)
+	}
 	return nil
 }
 

@@ -18,6 +18,9 @@ import (
 	"spoor/internal/lock"
 )
 
+// errEmptyFile is returned for a file of 0 bytes.
+var errEmptyFile = errors.New("the file is empty")
+
 // repair is warc repair.
 type repair struct {
 	*command
@@ -51,9 +54,13 @@ func (r *repair) run() error {
 	}
 	ctx, stop := filter.NotifyContext(interrupted)
 	defer stop()
-	repair := r.inPlace
-	if !r.write {
-		repair = r.copy
+	repair := r.copy
+	if r.write {
+		paths, err := archive.Files(r.args)
+		if err != nil {
+			return err
+		}
+		repair = func(ctx context.Context) error { return r.inPlace(ctx, paths) }
 	}
 	err := repair(ctx)
 	if err == nil || r.write {
@@ -70,11 +77,7 @@ func (r *repair) run() error {
 
 // inPlace repairs files in place. Files that cannot be repaired, such as those without records, are
 // left alone, and make it fail in the end.
-func (r *repair) inPlace(ctx context.Context) (failed error) {
-	paths, err := archive.Files(r.args)
-	if err != nil {
-		return err
-	}
+func (r *repair) inPlace(ctx context.Context, paths []string) (failed error) {
 	for _, path := range paths {
 		if path == archive.Input {
 			return filter.Usagef("stdin cannot be replaced")
@@ -85,7 +88,7 @@ func (r *repair) inPlace(ctx context.Context) (failed error) {
 		}
 		n, err := archive.RepairInPlace(ctx, path, r.options(path, filepath.Dir(path)))
 		switch err = r.result(path, n, err); {
-		case errors.Is(err, archive.ErrNotWARC):
+		case errors.Is(err, archive.ErrNotWARC), errors.Is(err, errEmptyFile):
 			failed = cmp.Or(failed, err)
 			r.tally.Skipped["no_warc"]++
 			r.log.Warn("left alone what holds no record", "archive", path)
@@ -150,7 +153,7 @@ func (r *repair) options(path, temp string) archive.RepairOptions {
 // result counts the repairs of a file, unless there was an error.
 func (r *repair) result(path string, n archive.Repaired, err error) error {
 	if err == nil && n.Before == 0 && n.Repairs == 0 {
-		err = fmt.Errorf("%w: there is no record in it", archive.ErrNotWARC)
+		err = errEmptyFile
 	}
 	if err != nil {
 		return fmt.Errorf("repairing %s: %w", path, err)

@@ -3,6 +3,8 @@ package warc
 import (
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -41,9 +43,14 @@ func (c *verify) run() error {
 	if err != nil {
 		return err
 	}
+	var faulty []string // files that can be repaired
 	for _, path := range paths {
+		before := v.Repairable
 		if err := v.Archive(path, c.stdin); err != nil {
 			c.skipArchive(path, err)
+		}
+		if v.Repairable > before {
+			faulty = append(faulty, path)
 		}
 		omitted()
 		if writeErr != nil {
@@ -64,11 +71,26 @@ func (c *verify) run() error {
 	case c.skipped != nil:
 		return c.skipped
 	case v.Repairable > 0:
-		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
+		return fmt.Errorf("faults: %d\nhint: %s", v.Faults, repairHint(faulty))
 	case v.Faults > 0:
 		return fmt.Errorf("faults: %d", v.Faults)
 	case c.strict && v.Warnings > 0:
 		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
 	}
 	return nil
+}
+
+// repairHint returns the command that repairs the files that have faults.
+func repairHint(faulty []string) string {
+	if len(faulty) != 1 {
+		return "warc repair -w FILE... repairs WARC files, and keeps the originals"
+	}
+	if faulty[0] == archive.Input {
+		return "save it to a file, and repair it: warc repair -o whole.warc.gz FILE"
+	}
+	suffix := ".warc"
+	if end := filepath.Ext(strings.TrimSuffix(faulty[0], ".open")); end == ".gz" || end == ".zst" {
+		suffix += end
+	}
+	return "warc repair -o whole" + suffix + " " + faulty[0]
 }
