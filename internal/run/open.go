@@ -713,6 +713,9 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 	added := exists(summary)
 	os.Remove(summary)
 	if err == nil && sum.URLs > 0 {
+		if err := o.warnRefused(d, &sum); err != nil {
+			return err
+		}
 		return o.checkSeeds(d, s)
 	}
 	if !added || sum.URLs > 0 {
@@ -729,6 +732,23 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
 	}
 	return faultf(statusFailed, "%s has no address that can be fetched: give one http or https URL a line", cmp.Or(r.Seeds, d.Path(seedsFile)))
+}
+
+// warnRefused prints a line about refused seeds, and stores their summary for the end of the crawl.
+func (o *Opener) warnRefused(d Dir, sum *Summary) error {
+	name := d.Path(generations, refusedFile)
+	if sum.Refused == 0 {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	o.Say("%s", sum.refusedSeeds())
+	line, err := sum.Line()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), atomicfile.WriteBytes(name, line))
 }
 
 // searchSeeds runs the search with the seed query, and writes its output to found.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -301,7 +302,20 @@ func (c *Crawl) notFetched() string {
 	if t.NoFollow > 0 {
 		fmt.Fprintf(&b, "the links on %d pages were not followed, because the pages say nofollow: %sfrontier export -store %s | grep '\"robots_meta\"' lists the pages\n", t.NoFollow, c.Prefix, store)
 	}
+	if text := c.refusedSeeds(); text != "" {
+		fmt.Fprintf(&b, "%s\n", text)
+	}
 	return b.String()
+}
+
+// refusedSeeds returns a line about the seeds that were refused when the crawl began, "" if there are
+// none or if their summary cannot be read.
+func (c *Crawl) refusedSeeds() string {
+	var sum Summary
+	if b, err := readSmall(c.Dir.Path(generations, refusedFile)); err != nil || json.Unmarshal(b, &sum) != nil {
+		return ""
+	}
+	return sum.refusedSeeds()
 }
 
 // outcomes describes the addresses with each error, for notFetched and noPage.
