@@ -188,6 +188,14 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
+// plural returns a number with its noun: 1 page, 2 pages.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // strategy returns the name of the strategy, marked if it is one of the user.
 func (c *Crawl) strategy() string {
 	switch name := c.Settings.Strategy; {
@@ -211,8 +219,8 @@ func (c *Crawl) text() string {
 	if c.unscored {
 		unfollowed = fmt.Sprintf(", which the strategy %s does not follow", c.Settings.Strategy)
 	}
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
-		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
+	return fmt.Sprintf("%s fetched, %d of them failed, %s in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
+		plural(t.Fetched, "page"), t.Failed, plural(t.Generation, "generation"), c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
 }
 
 // unjudged returns a warning about n pages that the user's stage score did not judge; "" if n is 0.
@@ -234,6 +242,17 @@ func (c *Crawl) unreadPDF() string {
 		return ""
 	}
 	return fmt.Sprintf("%d PDF files were not read\nhint: a new crawl reads them with -convert 'application/pdf=pdftotext -q - -'", c.Totals.PDF)
+}
+
+// outsideText returns a line about n links out of the archives, "" if n is 0.
+func outsideText(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 link of these pages leads to a page that the archives do not hold"
+	}
+	return fmt.Sprintf("%d links of these pages lead to pages that the archives do not hold", n)
 }
 
 // limitHint returns a hint how to continue a crawl that has reached its limits, which the run keeps.
