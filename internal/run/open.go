@@ -298,7 +298,7 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 		return faultf(statusMisuse, "there is no strategy %s", name)
 	}
 	o.Stderr.Write(output)
-	return faultf(statusMisuse, "evolve rejected its flags: see above")
+	return faultf(statusMisuse, "stage evolve cannot start: see its message above")
 }
 
 // chooseForm sets Steady. unable is the error of checkSteady; known reports whether the loop can run a
@@ -449,7 +449,7 @@ func cannotWrite(d Dir, err error) error {
 	return faultf(statusFailed, "cannot write to %s: %v: choose another -run, or correct this", d, err)
 }
 
-// try runs a command, and returns an error if the command rejects its flags.
+// try runs a command, and returns an error if the command rejects its flags or the files that they name.
 func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stdin = stdin
@@ -463,7 +463,7 @@ func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader,
 		return err
 	}
 	o.Stderr.Write(output)
-	return faultf(status, "%s rejected its flags: see above", name)
+	return faultf(status, "%s cannot start: see its message above", name)
 }
 
 // childStatus returns the status of a command that failed with err, or an error if it was

@@ -23,6 +23,7 @@ import (
 	"spoor/internal/robots"
 	"spoor/internal/run"
 	"spoor/internal/strategy"
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -316,17 +317,17 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
 	out := bufio.NewWriter(stdout) // keeps the first error
-	text := filter.Text(out)
+	lines := filter.Text(out)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	described := 0
+	var known []string
 	for _, kind := range strategy.Kinds() {
+		known = append(known, kind.Name)
 		if len(names) > 0 && !slices.Contains(names, kind.Name) {
 			continue
 		}
-		described++
 		if len(names) == 0 && !asJSON {
-			fmt.Fprintf(text, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
+			fmt.Fprintf(lines, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
 			continue
 		}
 		params, width := []param{}, 0
@@ -354,26 +355,33 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 			}
 			continue
 		}
-		fmt.Fprintf(text, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		fmt.Fprintf(lines, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if kind.Reconstructed != "" {
-			fmt.Fprintf(text, "    reconstructed: %s\n", kind.Reconstructed)
+			fmt.Fprintf(lines, "    reconstructed: %s\n", kind.Reconstructed)
 		}
 		if kind.Unscored {
-			fmt.Fprintln(text, "    the score does not steer it")
+			fmt.Fprintln(lines, "    the score does not steer it")
 		}
 		if needs := requirements(st); len(needs) > 0 {
-			fmt.Fprintf(text, "    needs: %s\n", strings.Join(needs, "; "))
+			fmt.Fprintf(lines, "    needs: %s\n", strings.Join(needs, "; "))
 		}
 		for _, p := range params {
-			fmt.Fprintf(text, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			fmt.Fprintf(lines, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
 			if p.Words != nil {
-				fmt.Fprintf(text, " (%s)", strings.Join(p.Words, ", "))
+				fmt.Fprintf(lines, " (%s)", strings.Join(p.Words, ", "))
 			}
-			fmt.Fprintln(text)
+			fmt.Fprintln(lines)
 		}
 	}
-	if described < len(names) {
-		return filter.Usagef("not all of these are strategies: %s\nhint: evolve -strategies lists them", strings.Join(names, " "))
+	for _, name := range names {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "evolve -strategies lists them"
+		if near := text.Nearest(name, known); near != "" {
+			hint = "did you mean " + near + "? " + hint
+		}
+		return filter.Usagef("%q is no strategy\nhint: %s", name, hint)
 	}
 	return out.Flush()
 }
