@@ -204,7 +204,14 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		switch key {
 		case "archive-content":
 			return full || r.Given["archive"]
+		case "traps":
+			if !r.Given["traps"] && before.Closed() != r.Settings.Closed() { // as of size
+				return false
+			}
 		case "size":
+			if !r.Sized && before.Closed() != r.Settings.Closed() { // the default depends on the archives
+				return false
+			}
 			return r.Sized || full && !(before.Compat && before.Size == 1)
 		}
 		return full || r.Given[key]
