@@ -349,8 +349,13 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 				Expand  string  `json:"expand,omitempty"`
 				Search  bool    `json:"search,omitempty"`
 				Single  bool    `json:"single,omitempty"`
+				Chance  bool    `json:"chance"`
 				Params  []param `json:"params"`
-			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
+
+				Operators []strategy.Word `json:"operators"`
+				Reasons   []strategy.Word `json:"reasons,omitempty"`
+			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, kind.Chance, params,
+				kind.Operators, kind.Reasons}); err != nil {
 				return err
 			}
 			continue
@@ -364,6 +369,17 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 		}
 		if needs := requirements(st); len(needs) > 0 {
 			fmt.Fprintf(lines, "    needs: %s\n", strings.Join(needs, "; "))
+		}
+		chance := "no"
+		if kind.Chance {
+			chance = "yes"
+		}
+		fmt.Fprintf(lines, "    chance: %s\n", chance)
+		for _, w := range kind.Operators {
+			fmt.Fprintf(lines, "    operator %-13s  %s\n", w.Name, w.Doc)
+		}
+		for _, w := range kind.Reasons {
+			fmt.Fprintf(lines, "    reason   %-13s  %s\n", w.Name, w.Doc)
 		}
 		for _, p := range params {
 			fmt.Fprintf(lines, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
