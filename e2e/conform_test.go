@@ -44,6 +44,12 @@ echo '{"v":1,"url":"http://a.test/2","title":"cars","text":"cars and roads"}' >b
 		program, _, _ := strings.Cut(command, " ")
 		stages = append(stages, stage{"evolve", program, command})
 	}
+	stages = append(stages, stage{"score", "jq", shownIn(t, "cmd/internal/conform/manual.md", `conform -stage score -- (jq [^']*'[^']*')`)})
+	stages = append(stages, stage{"score", "jq", shownIn(t, "doc/guide/stages.md", `parse \|\n> +(jq [^']*'[^']*')`)})
+	for _, file := range []string{"README.md", "doc/guide/stages.md"} {
+		c.shell(t, shownIn(t, file, `(?m)^(?:\$ )?(echo '[^']*' >\w+\.jq)$`))
+		stages = append(stages, stage{"any", "jq", shownIn(t, file, `(jq -\w+ \w+\.jq --unbuffered)`)})
+	}
 	for _, stage := range stages {
 		t.Run(stage.command, func(t *testing.T) {
 			if stage.needs != "" {
@@ -94,6 +100,16 @@ func shownStrategies(t *testing.T, c *crawl) (commands []string) {
 		t.Fatalf("doc/guide/stages.md has the strategies %q", commands)
 	}
 	return commands
+}
+
+// shownIn returns what the group of a pattern matches in a document, without the prompts of a session.
+func shownIn(t *testing.T, file, pattern string) string {
+	t.Helper()
+	m := regexp.MustCompile(pattern).FindSubmatch(testfile.Read(t, inRoot(strings.Split(file, "/")...)))
+	if m == nil {
+		t.Fatalf("%s has nothing like %s", file, pattern)
+	}
+	return strings.ReplaceAll(string(m[1]), "\n> ", "\n")
 }
 
 // A chat is an endpoint that rates pages by their length. It refuses every third request.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/text"
 )
 
 // A Misuse is an error in the plan or on the command line.
@@ -374,6 +376,10 @@ func (p *Plan) readTrack(words []string) error {
 		command := p.evolve[strategy]
 		switch {
 		case command == "" && !slices.Contains(p.strategies, strategy):
+			known := slices.Concat(p.strategies, slices.Sorted(maps.Keys(p.evolve)))
+			if near := text.Nearest(strategy, known); near != "" {
+				return fmt.Errorf("there is no strategy %s: did you mean %s? (evolve -strategies lists them)", strategy, near)
+			}
 			return fmt.Errorf("there is no strategy %s (evolve -strategies lists them)", strategy)
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)

@@ -173,6 +173,11 @@ func (c *collector) add(rec *wire.Record) {
 	if rec.NeedsBrowser == wire.True {
 		c.run.NeedsBrowser++
 	}
+	for i := range rec.Links {
+		if rec.Links[i].Archived == wire.False {
+			c.run.LinksOutside++
+		}
+	}
 	if rec.Free() {
 		tally(c.skipped, rec.Error, 1)
 	} else {

@@ -663,3 +663,21 @@ func readRun(t *testing.T, s *Source) *Run {
 	}
 	return run
 }
+
+// A crawl that has used up its archives says where the links lead that it did not follow.
+func TestTheEndNamesLinksOutOfTheArchives(t *testing.T) {
+	for _, test := range []struct {
+		reason  string
+		outside int
+		want    string
+	}{
+		{"frontier_empty", 0, "It ended because nothing was left to fetch."},
+		{"frontier_empty", 1, "It ended because nothing was left to fetch; 1 link leads to a page that the archives do not hold."},
+		{"frontier_empty", 101, "It ended because nothing was left to fetch; 101 links lead to pages that the archives do not hold."},
+		{"pages", 101, "It ended when its fetches were spent."},
+	} {
+		if got := ended(test.reason, test.outside); got != test.want {
+			t.Errorf("%s, %d: got %q", test.reason, test.outside, got)
+		}
+	}
+}

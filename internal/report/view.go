@@ -131,8 +131,8 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	return v
 }
 
-// ended describes why a crawl has ended.
-func ended(reason string) string {
+// ended describes why a crawl has ended, given the number of links out of its archives.
+func ended(reason string, outside int) string {
 	switch reason {
 	case "":
 		return "It has not ended."
@@ -141,6 +141,9 @@ func ended(reason string) string {
 	case "generations":
 		return "It ended after the requested number of generations."
 	case "frontier_empty":
+		if outside > 0 {
+			return "It ended because nothing was left to fetch; " + plural(outside, "link leads to a page", "links lead to pages") + " that the archives do not hold."
+		}
 		return "It ended because nothing was left to fetch."
 	case "not_due":
 		return "It ended because no waiting address was due."
@@ -242,7 +245,7 @@ func lead(r *Run) template.HTML {
 		b.WriteByte('.')
 	}
 	if r.Fetched > 0 || r.StopReason != "" {
-		b.WriteString(" " + template.HTMLEscapeString(ended(r.StopReason)))
+		b.WriteString(" " + template.HTMLEscapeString(ended(r.StopReason, r.LinksOutside)))
 	}
 	return template.HTML(strings.TrimSpace(b.String()))
 }

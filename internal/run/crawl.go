@@ -275,7 +275,7 @@ func (c *Crawl) start() error {
 		if err := d.removeParts(); err != nil { // those that another process wrote before it closed the store
 			return err
 		}
-		c.View.Note("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
+		c.View.Note("resuming %s at generation %d, after %s", d, t.Generation+1, plural(t.Fetched, "page"))
 	}
 	return nil
 }
@@ -816,6 +816,53 @@ func (c *Crawl) countHeld(g int) (pages, held int, err error) {
 	}
 }
 
+// maxOutside is the largest number of fetched pages whose links linksOutside counts: reading all pages of a
+// large crawl would take minutes, and its end does not surprise.
+const maxOutside = 1000
+
+// linksOutside returns the number of links on the pages of a crawl of archives that lead to pages that the
+// archives do not hold, as parse -within has marked them. It is 0 for other crawls, and for those of more
+// than maxOutside pages.
+func (c *Crawl) linksOutside() (n int, err error) {
+	if !c.Settings.Closed() || c.Totals.Fetched > maxOutside {
+		return 0, nil
+	}
+	for g := 1; g <= c.Totals.Generation; g++ {
+		more, err := countOutside(c.Dir.File(g, Scored))
+		if err != nil {
+			return 0, err
+		}
+		n += more
+	}
+	return n, nil
+}
+
+// countOutside returns the number of links in a file of records that are marked as not archived.
+func countOutside(name string) (n int, err error) {
+	f, err := openRecords(name)
+	if f == nil || err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	r := wire.NewReader(f, wire.Address|wire.Parse)
+	var rec wire.Record
+	for {
+		err := r.Read(&rec)
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		} else if _, malformed := errors.AsType[*wire.SyntaxError](err); malformed {
+			continue
+		} else if err != nil {
+			return n, err
+		}
+		for i := range rec.Links {
+			if rec.Links[i].Archived == wire.False {
+				n++
+			}
+		}
+	}
+}
+
 // closeStore closes the frontier. An error that concerns only the snapshot is logged, because a
 // later process writes the snapshot.
 func (c *Crawl) closeStore() error {
@@ -870,6 +917,13 @@ func (c *Crawl) end(reason string) error {
 	c.View.Note("%s", c.Totals.byOperator())
 	c.View.Note("%s", c.notFetched())
 	c.View.Note("%s", c.unreadPDF())
+	if reason == EndEmpty {
+		n, err := c.linksOutside()
+		if err != nil {
+			return err
+		}
+		c.View.Note("%s", outsideText(n))
+	}
 	if c.Totals.Last.Unjudged > 0 { // otherwise the stage has been mended
 		c.View.Say("%s", c.unjudged(c.Totals.Unjudged))
 	}
@@ -919,5 +973,5 @@ func (c *Crawl) endInterrupted(cause error) error {
 	c.View.Clear()
 	c.View.Note("%s", c.notFetched())
 	c.writeFinalReport()
-	return faultf(status, "interrupted after %d pages: the same command resumes the crawl", c.Totals.Fetched)
+	return faultf(status, "interrupted after %s: the same command resumes the crawl", plural(c.Totals.Fetched, "page"))
 }

@@ -79,6 +79,7 @@ const (
 	lockFile     = "lock"
 	seedsFile    = "seeds.txt"
 	foundSeeds   = "0000/" + Found
+	refusedFile  = "0000/refused.json" // the summary of the seeds, if some were refused
 )
 
 // partSuffix ends the name of a file that a step is still writing.

@@ -204,7 +204,14 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		switch key {
 		case "archive-content":
 			return full || r.Given["archive"]
+		case "traps":
+			if !r.Given["traps"] && before.Closed() != r.Settings.Closed() { // as of size
+				return false
+			}
 		case "size":
+			if !r.Sized && before.Closed() != r.Settings.Closed() { // the default depends on the archives
+				return false
+			}
 			return r.Sized || full && !(before.Compat && before.Size == 1)
 		}
 		return full || r.Given[key]
@@ -298,7 +305,7 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 		return faultf(statusMisuse, "there is no strategy %s", name)
 	}
 	o.Stderr.Write(output)
-	return faultf(statusMisuse, "evolve rejected its flags: see above")
+	return faultf(statusMisuse, "stage evolve cannot start: see its message above")
 }
 
 // chooseForm sets Steady. unable is the error of checkSteady; known reports whether the loop can run a
@@ -449,7 +456,7 @@ func cannotWrite(d Dir, err error) error {
 	return faultf(statusFailed, "cannot write to %s: %v: choose another -run, or correct this", d, err)
 }
 
-// try runs a command, and returns an error if the command rejects its flags.
+// try runs a command, and returns an error if the command rejects its flags or the files that they name.
 func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stdin = stdin
@@ -463,7 +470,7 @@ func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader,
 		return err
 	}
 	o.Stderr.Write(output)
-	return faultf(status, "%s rejected its flags: see above", name)
+	return faultf(status, "%s cannot start: see its message above", name)
 }
 
 // childStatus returns the status of a command that failed with err, or an error if it was
@@ -713,6 +720,9 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 	added := exists(summary)
 	os.Remove(summary)
 	if err == nil && sum.URLs > 0 {
+		if err := o.warnRefused(d, &sum); err != nil {
+			return err
+		}
 		return o.checkSeeds(d, s)
 	}
 	if !added || sum.URLs > 0 {
@@ -729,6 +739,23 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
 	}
 	return faultf(statusFailed, "%s has no address that can be fetched: give one http or https URL a line", cmp.Or(r.Seeds, d.Path(seedsFile)))
+}
+
+// warnRefused prints a line about refused seeds, and stores their summary for the end of the crawl.
+func (o *Opener) warnRefused(d Dir, sum *Summary) error {
+	name := d.Path(generations, refusedFile)
+	if sum.Refused == 0 {
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	o.Say("%s", sum.refusedSeeds())
+	line, err := sum.Line()
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), atomicfile.WriteBytes(name, line))
 }
 
 // searchSeeds runs the search with the seed query, and writes its output to found.

@@ -10,6 +10,7 @@ import (
 	"spoor/internal/atomicfile"
 	"spoor/internal/frontier"
 	"spoor/internal/robots"
+	"spoor/internal/terminal"
 	"spoor/internal/wire"
 )
 
@@ -29,6 +30,8 @@ type Summary struct {
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
 	Addresses    int              `json:"addresses"`               // records that propose an address
+	Refused      int              `json:"refused,omitempty"`       // records whose address is invalid; only of frontier add
+	FirstRefused string           `json:"first_refused,omitempty"` // address of the first of these, and why it is invalid
 	URLs         int              `json:"urls"`                    // URLs in the store
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
 	Waiting      int              `json:"waiting"`                 // URLs in the store that wait to be leased
@@ -97,6 +100,31 @@ func (s *Summary) Count(rec *wire.Record) {
 		by.Relevant++
 	}
 	s.Operators[operator] = by
+}
+
+// Refuse counts a record, which Count has counted too, whose address the store has refused because of err.
+func (s *Summary) Refuse(url string, err error) {
+	if s.Refused++; s.Refused > 1 {
+		return
+	}
+	const longest = 200 // in bytes
+	if len(url) > longest {
+		url = strings.ToValidUTF8(url[:longest], "") + "…"
+	}
+	s.FirstRefused = fmt.Sprintf("%s: %v", url, err)
+}
+
+// refusedSeeds returns a line about seeds that the frontier has refused, "" if there are none. s is the
+// summary of the seeds.
+func (s *Summary) refusedSeeds() string {
+	if s.Refused == 0 {
+		return ""
+	}
+	were, first := "was", ""
+	if s.Refused > 1 {
+		were, first = "were", "the first is "
+	}
+	return fmt.Sprintf("%d of %d seeds %s refused: %s%s", s.Refused, s.Addresses+s.Outcomes, were, first, terminal.Line(s.FirstRefused))
 }
 
 const pdf = "application/pdf"

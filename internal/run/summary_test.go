@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -206,5 +207,26 @@ func TestBudgetOfADay(t *testing.T) {
 		if got := c.leaseLimit(); got != test.want {
 			t.Errorf("after %d more on %s: %d addresses may be leased, not %d", test.cost, test.day, got, test.want)
 		}
+	}
+}
+
+// Of the refused seeds the first is named, without control characters and not at any length.
+func TestRefusedSeeds(t *testing.T) {
+	s := NewSummary(0)
+	if got := s.refusedSeeds(); got != "" {
+		t.Errorf("without any: %q", got)
+	}
+	refuse := func(url string) {
+		s.Count(&wire.Record{URL: url})
+		s.Refuse(url, errors.New("no scheme"))
+	}
+	s.Count(&wire.Record{URL: "http://a.test/"})
+	refuse("\x1b[2J" + strings.Repeat("a", 300))
+	if got := s.refusedSeeds(); !strings.HasPrefix(got, "1 of 2 seeds was refused: ") || !strings.HasSuffix(got, "aaa…: no scheme") || len(got) > 260 || strings.Contains(got, "\x1b") {
+		t.Errorf("one: %q", got)
+	}
+	refuse("b.test")
+	if got := s.refusedSeeds(); !strings.HasPrefix(got, "2 of 3 seeds were refused: the first is ") || strings.Contains(got, "b.test") {
+		t.Errorf("two: %q", got)
 	}
 }

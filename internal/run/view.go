@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -189,6 +190,14 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
+// plural returns a number with its noun: 1 page, 2 pages.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // strategy returns the name of the strategy, marked if it is one of the user.
 func (c *Crawl) strategy() string {
 	switch name := c.Settings.Strategy; {
@@ -212,8 +221,8 @@ func (c *Crawl) text() string {
 	if c.unscored {
 		unfollowed = fmt.Sprintf("; the strategy %s does not go by them, and the true number may be far from it", c.Settings.Strategy)
 	}
-	return fmt.Sprintf("%d pages fetched, %d of them failed, %d generations in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
-		t.Fetched, t.Failed, t.Generation, c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
+	return fmt.Sprintf("%s fetched, %d of them failed, %s in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
+		plural(t.Fetched, "page"), t.Failed, plural(t.Generation, "generation"), c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
 }
 
 // unjudged returns a warning about n pages that the user's stage score did not judge; "" if n is 0.
@@ -235,6 +244,17 @@ func (c *Crawl) unreadPDF() string {
 		return ""
 	}
 	return fmt.Sprintf("%d PDF files were not read\nhint: a new crawl reads them with -convert 'application/pdf=pdftotext -q - -'", c.Totals.PDF)
+}
+
+// outsideText returns a line about n links out of the archives, "" if n is 0.
+func outsideText(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 link of these pages leads to a page that the archives do not hold"
+	}
+	return fmt.Sprintf("%d links of these pages lead to pages that the archives do not hold", n)
 }
 
 // limitHint returns a hint how to continue a crawl that has reached its limits, which the run keeps.
@@ -303,7 +323,20 @@ func (c *Crawl) notFetched() string {
 	if t.NoFollow > 0 {
 		fmt.Fprintf(&b, "the links on %d pages were not followed, because the pages say nofollow: %sfrontier export -store %s | grep '\"robots_meta\"' lists the pages\n", t.NoFollow, c.Prefix, store)
 	}
+	if text := c.refusedSeeds(); text != "" {
+		fmt.Fprintf(&b, "%s\n", text)
+	}
 	return b.String()
+}
+
+// refusedSeeds returns a line about the seeds that were refused when the crawl began, "" if there are
+// none or if their summary cannot be read.
+func (c *Crawl) refusedSeeds() string {
+	var sum Summary
+	if b, err := readSmall(c.Dir.Path(generations, refusedFile)); err != nil || json.Unmarshal(b, &sum) != nil {
+		return ""
+	}
+	return sum.refusedSeeds()
 }
 
 // outcomes describes the addresses with each error, for notFetched and noPage.

@@ -39,7 +39,12 @@ const (
 	islandCount
 )
 
-var islandNames = [islandCount]string{"weighted", "plain", "breadth"}
+// islandWords holds the operators of the addresses that each island chose.
+var islandWords = [islandCount]Word{
+	{"weighted", "chosen by the sum of its reasons: what each signal adds to the score"},
+	{"plain", "chosen by the most relevant page with the link, and the words of the query"},
+	{"breadth", "chosen because it was discovered first"},
+}
 
 // A choice is an address of a generation.
 type choice struct {
@@ -48,7 +53,7 @@ type choice struct {
 	islands uint8
 }
 
-func (c choice) island() string { return islandNames[c.by] }
+func (c choice) island() string { return islandWords[c.by].Name }
 
 const (
 	yieldScale       = 0.1 // difference of yields by which the odds of an island grow e-fold

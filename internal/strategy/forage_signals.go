@@ -13,27 +13,46 @@ import (
 	"spoor/internal/wire"
 )
 
-// The signals of an address. If several pages link to the address, anchor, context and topic are the
-// best values of all pages.
+// The signals of an address, which signalNames describes. If several pages link to the address, anchor,
+// context and topic are the best values of all pages.
 const (
-	sigParents      = iota // mean relevance of the pages that link to the address
-	sigSiblings            // mean relevance of the fetched pages that these pages link to
-	sigSpread              // relevance of the neighbourhood in the link graph
-	sigWords               // relevance predicted from the words of the links, by ridge regression
-	sigHub                 // hub value predicted from the words of the links
-	sigAnchor              // words of the query in anchors
-	sigAddress             // words of the query in the address
-	sigContext             // words of the query around links
-	sigTopic               // words of the topic in anchors
-	sigAddressTopic        // words of the topic in the address
-	sigDirectory           // mean relevance of the pages in the same directory
-	sigNew                 // 1 if only one page links to the address
-	sigHost                // 1 over the root of: number of pages of the host, plus one
+	sigParents = iota
+	sigSiblings
+	sigSpread
+	sigWords
+	sigHub
+	sigAnchor
+	sigAddress
+	sigContext
+	sigTopic
+	sigAddressTopic
+	sigDirectory
+	sigNew
+	sigHost
 	signals
 )
 
-var signalNames = [signals]string{"parents", "siblings", "spread", "words", "hub", "anchor", "address", "context",
-	"topic", "path", "directory", "single", "host"}
+// signalNames holds the names of the signals as reasons, and what they measure.
+var signalNames = [signals]Word{
+	sigParents:      {"parents", "mean relevance of the pages that link to the address"},
+	sigSiblings:     {"siblings", "mean relevance of the fetched pages that these pages link to"},
+	sigSpread:       {"spread", "relevance of the neighbourhood in the link graph"},
+	sigWords:        {"words", "relevance predicted from the words of the links, by ridge regression"},
+	sigHub:          {"hub", "hub value predicted from the words of the links"},
+	sigAnchor:       {"anchor", "words of the query in anchors"},
+	sigAddress:      {"address", "words of the query in the address"},
+	sigContext:      {"context", "words of the query around links"},
+	sigTopic:        {"topic", "words of the topic in anchors"},
+	sigAddressTopic: {"path", "words of the topic in the address"},
+	sigDirectory:    {"directory", "mean relevance of the pages in the same directory"},
+	sigNew:          {"single", "1 if only one page links to the address"},
+	sigHost:         {"host", "1 over the root of: number of pages of the host, plus one"},
+}
+
+// signalWords returns the reasons of forage, sorted by name.
+func signalWords() []Word {
+	return slices.SortedFunc(slices.Values(signalNames[:]), func(a, b Word) int { return strings.Compare(a.Name, b.Name) })
+}
 
 type signalVector [signals]float64
 
@@ -270,7 +289,7 @@ func (w *waitingLinks) standardise() {
 func (s *forage) reasons(w *waitingLinks, at int) (reasons []wire.Scored) {
 	for k, z := range w.z[at] {
 		if part := math.Round(1000*float64(signalWeights[k]*z)) / 1000; part != 0 {
-			reasons = append(reasons, wire.Scored{Name: signalNames[k], Value: part})
+			reasons = append(reasons, wire.Scored{Name: signalNames[k].Name, Value: part})
 		}
 	}
 	slices.SortFunc(reasons, func(a, b wire.Scored) int { return strings.Compare(a.Name, b.Name) })

@@ -2,8 +2,9 @@ package strategy
 
 // This file implements the crawler of
 //
-//	D. Rane and M. Pathak, a focused crawler based on a genetic algorithm with the
-//	Jaccard index of links and the content measure Dpr (jaccard in doc/design/papers.md),
+//	D. T. Rane and G. R. Pathak, "Focused Web Crawler with Genetic Algorithm – An Approach to
+//	Web Mining", International Journal of Applied Engineering and Technology 7 (1), 2017,
+//	pp. 19–31 (jaccard in doc/design/papers.md; the citation is from a public index),
 //
 // a design without parameters or results. A page is an individual; its fitness J is its
 // similarity with a reference page, by links and by words, computed by the score stage (score

@@ -2,7 +2,7 @@ package strategy
 
 // This file implements GAFC, the focused crawler with a niche genetic algorithm, from
 //
-//	Fan, Zeng and Li, "Crawling Strategy of Focused Crawler Based on Niche
+//	Huilian Fan, Guangpu Zeng and Xianli Li, "Crawling Strategy of Focused Crawler Based on Niche
 //	Genetic Algorithm", DASC 2009, pp. 591–594 (niche in doc/design/papers.md).
 //
 // An individual is an address; its fitness S is the similarity of its page and the topic,

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -120,7 +121,7 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 		for _, k := range kinds {
 			names = append(names, k.Name)
 		}
-		return nil, fmt.Errorf("unknown strategy %q\nhint: the strategies are %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown strategy %q%s\nhint: the strategies are %s", name, didYouMean(name, names), strings.Join(names, ", "))
 	}
 	s := kinds[i].New()
 	for _, p := range params {
@@ -139,6 +140,15 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 		return nil, fmt.Errorf("strategy %s: %w", name, err)
 	}
 	return s, nil
+}
+
+// didYouMean returns ": did you mean NAME?" with the name of which word may be a misspelling, "" if there is
+// none.
+func didYouMean(word string, names []string) string {
+	if near := text.Nearest(word, names); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
 }
 
 // Aim replaces the topic of s by t. It must be called after Breed and before the next Visit. Only

@@ -23,6 +23,7 @@ import (
 	"spoor/internal/robots"
 	"spoor/internal/run"
 	"spoor/internal/strategy"
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -316,17 +317,17 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
 	out := bufio.NewWriter(stdout) // keeps the first error
-	text := filter.Text(out)
+	lines := filter.Text(out)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	described := 0
+	var known []string
 	for _, kind := range strategy.Kinds() {
+		known = append(known, kind.Name)
 		if len(names) > 0 && !slices.Contains(names, kind.Name) {
 			continue
 		}
-		described++
 		if len(names) == 0 && !asJSON {
-			fmt.Fprintf(text, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
+			fmt.Fprintf(lines, "%s: %s (%s)\n", kind.Name, kind.Summary, kind.Source)
 			continue
 		}
 		params, width := []param{}, 0
@@ -348,32 +349,55 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 				Expand  string  `json:"expand,omitempty"`
 				Search  bool    `json:"search,omitempty"`
 				Single  bool    `json:"single,omitempty"`
+				Chance  bool    `json:"chance"`
 				Params  []param `json:"params"`
-			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
+
+				Operators []strategy.Word `json:"operators"`
+				Reasons   []strategy.Word `json:"reasons,omitempty"`
+			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, kind.Unscored, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, kind.Chance, params,
+				kind.Operators, kind.Reasons}); err != nil {
 				return err
 			}
 			continue
 		}
-		fmt.Fprintf(text, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		fmt.Fprintf(lines, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if kind.Reconstructed != "" {
-			fmt.Fprintf(text, "    reconstructed: %s\n", kind.Reconstructed)
+			fmt.Fprintf(lines, "    reconstructed: %s\n", kind.Reconstructed)
 		}
 		if kind.Unscored {
-			fmt.Fprintln(text, "    the score does not steer it")
+			fmt.Fprintln(lines, "    the score does not steer it")
 		}
 		if needs := requirements(st); len(needs) > 0 {
-			fmt.Fprintf(text, "    needs: %s\n", strings.Join(needs, "; "))
+			fmt.Fprintf(lines, "    needs: %s\n", strings.Join(needs, "; "))
+		}
+		chance := "no"
+		if kind.Chance {
+			chance = "yes"
+		}
+		fmt.Fprintf(lines, "    chance: %s\n", chance)
+		for _, w := range kind.Operators {
+			fmt.Fprintf(lines, "    operator %-13s  %s\n", w.Name, w.Doc)
+		}
+		for _, w := range kind.Reasons {
+			fmt.Fprintf(lines, "    reason   %-13s  %s\n", w.Name, w.Doc)
 		}
 		for _, p := range params {
-			fmt.Fprintf(text, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			fmt.Fprintf(lines, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
 			if p.Words != nil {
-				fmt.Fprintf(text, " (%s)", strings.Join(p.Words, ", "))
+				fmt.Fprintf(lines, " (%s)", strings.Join(p.Words, ", "))
 			}
-			fmt.Fprintln(text)
+			fmt.Fprintln(lines)
 		}
 	}
-	if described < len(names) {
-		return filter.Usagef("not all of these are strategies: %s\nhint: evolve -strategies lists them", strings.Join(names, " "))
+	for _, name := range names {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "evolve -strategies lists them"
+		if near := text.Nearest(name, known); near != "" {
+			hint = "did you mean " + near + "? " + hint
+		}
+		return filter.Usagef("%q is no strategy\nhint: %s", name, hint)
 	}
 	return out.Flush()
 }

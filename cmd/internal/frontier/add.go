@@ -66,6 +66,7 @@ func (c *command) add() (err error) {
 			tally.Skipped["query"]++
 		case frontier.Refused:
 			tally.Refuse(rec.URL, err)
+			sum.Refuse(rec.URL, err)
 		}
 	}, malformed)
 	complete := err == nil

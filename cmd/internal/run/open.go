@@ -2,8 +2,10 @@ package run
 
 import (
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -286,7 +288,7 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	}
 	for _, name := range s.Archives {
 		if _, err := os.Stat(name); err != nil {
-			return filter.Usagef("cannot read %s", name)
+			return filter.Usagef("cannot read %s: %w", name, reason(err))
 		}
 	}
 	return nil
@@ -310,12 +312,23 @@ func checkFiles(o *opening) error {
 			return filter.Usagef("%s is read more than once: it must be a file", f.name)
 		}
 		file, err := os.Open(f.name)
+		if err != nil && f.hint == "" {
+			return filter.Usagef("cannot read %s%s: %w", f.what, f.name, reason(err))
+		}
 		if err != nil {
 			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
 		}
 		file.Close()
 	}
 	return nil
+}
+
+// reason returns why a file cannot be opened, without its name.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // seedsHint says what to do about seeds that are an address and not a file.
