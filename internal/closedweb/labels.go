@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
 	"spoor/internal/judge"
+	"spoor/internal/weburl"
 )
 
 // maxLabelLine is the maximum length of a line of labels, in bytes.
@@ -160,7 +160,7 @@ const maxCompared = 1000
 
 // compare makes an unknown address the example, if it is the first or has a similar page.
 func (l *Labels) compare(address string) {
-	for _, other := range respelled(address) {
+	for _, other := range weburl.Similar(address) {
 		if l.web.Find(other).Page != judge.None {
 			l.Example, l.Nearest = address, other
 			return
@@ -169,45 +169,6 @@ func (l *Labels) compare(address string) {
 	if l.Example == "" {
 		l.Example = address
 	}
-}
-
-// respelled returns the address with another scheme, with or without www., and with or without a
-// trailing slash: first those with one difference. It returns nil if the address is not one of http or https.
-func respelled(address string) (list []string) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil
-	}
-	scheme, ok := map[string]string{"http": "https", "https": "http"}[u.Scheme]
-	if !ok {
-		return nil
-	}
-	host, hasWWW := strings.CutPrefix(u.Host, "www.")
-	if !hasWWW {
-		host = "www." + u.Host
-	}
-	path, slashed := strings.CutSuffix(u.EscapedPath(), "/")
-	if !slashed {
-		path += "/"
-	}
-	for _, differences := range []int{1, 2, 4, 3, 5, 6, 7} {
-		s, h, p := u.Scheme, u.Host, u.EscapedPath()
-		if differences&1 != 0 {
-			s = scheme
-		}
-		if differences&2 != 0 {
-			h = host
-		}
-		if differences&4 != 0 {
-			p = path
-		}
-		query := ""
-		if u.RawQuery != "" {
-			query = "?" + u.RawQuery
-		}
-		list = append(list, s+"://"+h+p+query)
-	}
-	return list
 }
 
 // readLine reads a line. It discards a line that is too long.

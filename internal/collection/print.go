@@ -82,25 +82,9 @@ func (c *Printer) url(url string, files []string, match func(*archive.Capture) b
 // similarHint returns a hint that names an archived URL that differs from url only in its scheme, "www."
 // or a final slash, or else how to find one.
 func similarHint(r *archive.Replay, url string) string {
-	scheme, rest, _ := strings.Cut(url, "://")
-	other := map[string]string{"http": "https", "https": "http"}[scheme]
-	host, path, _ := strings.Cut(rest, "/")
-	paths := []string{path, path + "/"}
-	if trimmed, ok := strings.CutSuffix(path, "/"); ok || path == "" || strings.Contains(path, "?") {
-		paths = []string{path, trimmed}
-	}
-	bare, isWWW := strings.CutPrefix(host, "www.")
-	hosts := []string{host, bare}
-	if !isWWW {
-		hosts[1] = "www." + host
-	}
-	for _, host := range hosts {
-		for _, scheme := range []string{scheme, other} {
-			for _, path := range paths {
-				if similar := scheme + "://" + host + "/" + path; similar != url && r.Has(similar) {
-					return "the archives have " + similar
-				}
-			}
+	for _, similar := range weburl.Similar(url) {
+		if r.Has(similar) {
+			return "the archives have " + similar
 		}
 	}
 	return "warc ls -url " + url + " FILE... lists what begins so"
