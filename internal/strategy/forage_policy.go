@@ -4,6 +4,7 @@ package strategy
 // addresses of a generation.
 
 import (
+	"container/heap"
 	"math"
 	"slices"
 
@@ -170,30 +171,56 @@ func interleave(lists [islandCount][]int, shares [islandCount]float64, n int) (c
 // were fetched.
 func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int) {
 	best := genetic.Truncate(scores, 6*n)
-	used := make([]bool, len(best))
 	taken := map[int32]float64{}
-	for len(chosen) < min(n, len(best)) {
-		pick, high := -1, math.Inf(-1)
-		for i, at := range best {
-			if used[i] {
-				continue
-			}
-			cost, parents := 0.0, 0.0
-			for a := range s.into(w.ids[at], len(s.pages)) {
-				cost += taken[a.from] / (s.model.taken[a.from] + 2)
-				parents++
-			}
-			if v := scores[at] - float64(diversityPenalty*cost)/max(1, parents); v > high {
-				pick, high = i, v
-			}
+	lowered := func(at int) float64 {
+		cost, parents := 0.0, 0.0
+		for a := range s.into(w.ids[at], len(s.pages)) {
+			cost += taken[a.from] / (s.model.taken[a.from] + 2)
+			parents++
 		}
-		used[pick] = true
-		chosen = append(chosen, best[pick])
-		for a := range s.into(w.ids[best[pick]], len(s.pages)) {
+		return scores[at] - float64(diversityPenalty*cost)/max(1, parents)
+	}
+	left := make(contenders, len(best)) // best is sorted, so this is a heap
+	for i, at := range best {
+		left[i] = contender{score: scores[at], rank: i}
+	}
+	for len(chosen) < min(n, len(best)) {
+		first := &left[0]
+		if first.since < len(chosen) { // scores never rise, so only the first must be up to date
+			first.score, first.since = lowered(best[first.rank]), len(chosen)
+			heap.Fix(&left, 0)
+			continue
+		}
+		at := best[first.rank]
+		heap.Pop(&left)
+		chosen = append(chosen, at)
+		for a := range s.into(w.ids[at], len(s.pages)) {
 			taken[a.from]++
 		}
 	}
 	return chosen
+}
+
+// A contender is an address that diverse may choose.
+type contender struct {
+	score float64
+	rank  int // by the scores that were not lowered
+	since int // number of addresses that had been chosen when the score was computed
+}
+
+// contenders is a heap of the addresses that are left: the highest score first, then the best rank.
+type contenders []contender
+
+func (c contenders) Len() int      { return len(c) }
+func (c contenders) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+func (c contenders) Less(i, j int) bool {
+	return c[i].score > c[j].score || c[i].score == c[j].score && c[i].rank < c[j].rank
+}
+func (c *contenders) Push(x any) { *c = append(*c, x.(contender)) }
+func (c *contenders) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
 }
 
 // code writes or reads the decisions since the last delta.

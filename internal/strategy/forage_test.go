@@ -3,11 +3,13 @@ package strategy
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"spoor/internal/genetic"
 	"spoor/internal/graph"
 	"spoor/internal/wire"
 )
@@ -197,5 +199,51 @@ func TestForageRestoredBetweenFits(t *testing.T) {
 		}
 		deltas = append(deltas, live.AppendDelta(nil))
 		w.offer(bred)
+	}
+}
+
+// The addresses that diverse chooses are those that a search among all that are left would find, each time.
+func TestDiverse(t *testing.T) {
+	w := newRough(600, 2)
+	s := newStrategy(t, "forage", target(t), nil).(*forage)
+	for g := 1; g <= 25; g++ {
+		for _, rec := range w.generation(10, g) {
+			s.Visit(rec)
+		}
+		w.offer(s.Breed(10, rand.New(rand.NewPCG(1, uint64(g)))))
+	}
+	waiting := s.waiting()
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, n := range []int{0, 1, 7, 60, 5000} {
+		scores := make([]float64, len(waiting.ids))
+		for i := range scores {
+			scores[i] = math.Round(8*rng.NormFloat64()) / 8 // some are equal
+		}
+		var want []int
+		best, used, taken := genetic.Truncate(scores, 6*n), map[int]bool{}, map[int32]float64{}
+		for len(want) < min(n, len(best)) {
+			pick, high := -1, math.Inf(-1)
+			for _, at := range best {
+				cost, parents := 0.0, 0.0
+				for a := range s.into(waiting.ids[at], len(s.pages)) {
+					cost += taken[a.from] / (s.model.taken[a.from] + 2)
+					parents++
+				}
+				if v := scores[at] - float64(diversityPenalty*cost)/max(1, parents); !used[at] && v > high {
+					pick, high = at, v
+				}
+			}
+			used[pick] = true
+			want = append(want, pick)
+			for a := range s.into(waiting.ids[pick], len(s.pages)) {
+				taken[a.from]++
+			}
+		}
+		if got := s.diverse(waiting, scores, n); !slices.Equal(got, want) {
+			t.Errorf("%d of %d: got %v, want %v", n, len(scores), got, want)
+		}
+		if n == 60 && slices.Equal(want, genetic.Truncate(scores, n)) {
+			t.Error("no score was lowered: the test shows nothing")
+		}
 	}
 }
