@@ -198,6 +198,9 @@ func (r *Reader) streamError() error {
 	if r.err == io.EOF {
 		return io.EOF
 	}
+	if r.line == 0 {
+		return fmt.Errorf("reading records: %w", r.err)
+	}
 	return fmt.Errorf("reading records after line %d: %w", r.line, r.err)
 }
 

@@ -370,9 +370,9 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 		if needs := requirements(st); len(needs) > 0 {
 			fmt.Fprintf(lines, "    needs: %s\n", strings.Join(needs, "; "))
 		}
-		chance := "no"
+		chance := "no: the same pages with every -seed"
 		if kind.Chance {
-			chance = "yes"
+			chance = "yes: other pages with another -seed"
 		}
 		fmt.Fprintf(lines, "    chance: %s\n", chance)
 		for _, w := range kind.Operators {

@@ -83,6 +83,9 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if n := o.withoutText.Load(); n > 0 && n == o.readable.Load() {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
+	if n := o.readable.Load(); made && n > 0 && o.matching.Load() == 0 {
+		filter.Logger(stderr, "score", s.Log).Warn("no page has a word of the topic", "pages", n, "words", *name, "hint", "is it the name of a file?")
+	}
 	if n := o.guessed.Load(); n > 0 {
 		filter.Logger(stderr, "score", s.Log).Warn(run.GuessedThreshold, "pages", n, "hint", "topic -threshold sets one")
 	}
@@ -103,6 +106,7 @@ type options struct {
 	pages       atomic.Int64 // pages that were scored
 	relevant    atomic.Int64
 	readable    atomic.Int64 // pages that were scored by their words
+	matching    atomic.Int64 // those with a score above 0
 	withoutText atomic.Int64 // those without title and text
 	unparsed    atomic.Int64 // those with a body, and no field of parse
 }
@@ -199,6 +203,9 @@ func (s *scorer) score(rec *wire.Record) error {
 	s.page(rec, failed)
 	rec.Relevant = wire.False
 	s.pages.Add(1)
+	if rec.Score.Value > 0 {
+		s.matching.Add(1)
+	}
 	if !failed && rec.Score.Value >= s.threshold {
 		rec.Relevant = wire.True
 		s.relevant.Add(1)
