@@ -142,8 +142,7 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	return s, nil
 }
 
-// didYouMean returns ": did you mean NAME?" with the name of which word may be a misspelling, "" if there is
-// none.
+// didYouMean returns ": did you mean NAME?" with the name that is most like word, or "" if none is.
 func didYouMean(word string, names []string) string {
 	if near := text.Nearest(word, names); near != "" {
 		return ": did you mean " + near + "?"
