@@ -72,13 +72,12 @@ func Names() []string {
 }
 
 // Choose returns the names in a comma-separated list, as [Parse] does. For an empty list it returns
-// the default: vsm if the topic has no statistics for bm25 or the norm is page, which bm25 ignores;
-// otherwise bm25.
-func Choose(list string, t *topic.Topic, o Options) ([]string, error) {
-	if list != "" {
+// the default: bm25 for every topic, or vsm if the norm is page, which bm25 ignores.
+func Choose(list string, o Options) ([]string, error) {
+	switch {
+	case list != "":
 		return Parse(list)
-	}
-	if _, err := bm25Statistics(t); err != nil || o.Norm == fitness.PageNorm {
+	case o.Norm == fitness.PageNorm:
 		return []string{"vsm"}, nil
 	}
 	return []string{"bm25"}, nil
@@ -209,7 +208,7 @@ func bm25(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, e
 // bm25Statistics returns the statistics of the example pages or, if there are none, of the
 // background. The background has document frequencies of single words only. For an expression, the
 // frequency of its rarest word is used, which is an upper bound. For a word that is not in the
-// background, the frequency is 0.
+// background, the frequency is 0. Without a background all words are equally rare.
 func bm25Statistics(t *topic.Topic) (fitness.Statistics, error) {
 	if t.Statistics != nil {
 		s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}
@@ -229,7 +228,7 @@ func bm25Statistics(t *topic.Topic) (fitness.Statistics, error) {
 	a.Restrict()
 	shares, documents := t.Background(a)
 	if documents == 0 {
-		return fitness.Statistics{}, lacking("statistics", "-positive FILE or -background FILE")
+		return fitness.Statistics{Documents: 1, AverageLength: t.BackgroundLength(), DF: make([]int, len(t.Keywords))}, nil
 	}
 	s := fitness.Statistics{Documents: documents, AverageLength: t.BackgroundLength()}
 	for _, terms := range keywords {

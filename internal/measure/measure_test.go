@@ -84,12 +84,10 @@ func TestMissingSectionsNameTheOption(t *testing.T) {
 	for name, want := range map[string]string{
 		"weighttable":    "measure weighttable: the topic has no weight table\nhint: topic -positive",
 		"weighttable-tf": "measure weighttable-tf: the topic has no weight table\nhint: topic -positive",
-		"bm25":           "measure bm25: the topic has no statistics\nhint: topic -positive FILE or -background FILE makes it",
 		"jaccard":        "measure jaccard: the topic has no reference page\nhint: topic -positive",
 		"classifier":     "measure classifier: the topic has no classifier\nhint: topic -positive FILE -negative FILE",
 	} {
-		german := strings.Replace(bare, `"en","stemmer":"porter"`, `"de","stemmer":"german"`, 1) // no background
-		_, err := New(read(t, german+"}"), []string{name}, Options{})
+		_, err := New(read(t, bare+"}"), []string{name}, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -115,6 +113,20 @@ func TestBM25OfABackground(t *testing.T) {
 	background := `,"background":{"documents":9,"average_length":1,"vocabulary":[]}`
 	if got, want := score(t, head+statistics+background+"}", "bm25", Options{}, &page), score(t, head+statistics+"}", "bm25", Options{}, &page); got != want {
 		t.Errorf("%v with examples and a background, %v with examples", got, want)
+	}
+}
+
+// Without any statistics all keywords are equally rare, and the default measure is bm25 too.
+func TestBM25OfAnUnknownLanguage(t *testing.T) {
+	file := strings.NewReplacer(`"en","stemmer":"porter"`, `"und","stemmer":"none"`, `"weight":3`, `"weight":1`).Replace(bare) + "}"
+	java, both := score(t, file, "bm25", Options{}, &fitness.Page{Text: "java frogs toads"}), score(t, file, "bm25", Options{}, &fitness.Page{Text: "java data base"})
+	if data := score(t, file, "bm25", Options{}, &fitness.Page{Text: "data base frogs"}); java != data || both != 2*java || java == 0 {
+		t.Errorf("java %v, data base %v, both %v: want twice as much for both", java, data, both)
+	}
+	for norm, want := range map[fitness.Norm]string{fitness.TopicNorm: "bm25", fitness.PageNorm: "vsm"} {
+		if got, err := Choose("", Options{Norm: norm}); err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("norm %v: %v, %v, want %s", norm, got, err, want)
+		}
 	}
 }
 

@@ -44,15 +44,12 @@ func (t *Topic) Background(a *text.Analyzer) (shares map[string]float64, documen
 }
 
 // BackgroundLength returns the average length of the pages that [Topic.Background] counts, in
-// terms that are not silent, or 0 if there are no such pages.
+// terms that are not silent. Without such pages it is that of English ones.
 func (t *Topic) BackgroundLength() float64 {
-	switch {
-	case t.General != nil:
+	if t.General != nil {
 		return t.General.AverageLength
-	case t.isEnglish():
-		return background.AverageLength
 	}
-	return 0
+	return background.AverageLength
 }
 
 func (t *Topic) isEnglish() bool { return cmp.Or(t.Language, text.DefaultLanguage) == "en" }

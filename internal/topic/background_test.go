@@ -42,7 +42,7 @@ func TestBackgroundOfEnglishIsBuiltIn(t *testing.T) {
 
 func TestBackgroundOfOtherLanguagesIsEmpty(t *testing.T) {
 	tp := newTopic(t, "de", "")
-	if got, n := backgroundOf(t, tp); len(got) != 0 || n != 0 || tp.BackgroundLength() != 0 {
+	if got, n := backgroundOf(t, tp); len(got) != 0 || n != 0 || tp.BackgroundLength() == 0 {
 		t.Errorf("%d shares, %d documents of length %v", len(got), n, tp.BackgroundLength())
 	}
 	if err := tp.LearnBackground([]Page{{Title: "Straßen", Text: "die Städte"}, {Text: "eine Straße"}}); err != nil {

@@ -211,14 +211,14 @@ func Load(name string) (*Topic, error) {
 	return t, nil
 }
 
-// LoadOrMake reads a topic file or, if [IsWords] reports true, makes a topic of the words, as topic
-// -query does. It reports whether it has made the topic.
+// LoadOrMake reads a topic file or, if [IsWords] reports true, makes a topic of the words in the
+// language that [text.QueryLanguage] guesses, as topic -query does. It reports whether it has made the topic.
 func LoadOrMake(name string) (t *Topic, made bool, err error) {
 	if !IsWords(name) {
 		t, err = Load(name)
 		return t, false, err
 	}
-	if t, err = New(text.DefaultLanguage, ""); err == nil {
+	if t, err = New(text.QueryLanguage(name), ""); err == nil {
 		_, err = t.AddQuery(name)
 	}
 	return t, true, err

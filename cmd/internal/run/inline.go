@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +21,13 @@ import (
 
 // inline makes files of a topic given as words and of seeds given as arguments, and names the run
 // if it has no name. The files are needed until the run was opened; remove, which is never nil,
-// removes them.
-func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string) (remove func(), err error) {
+// removes them. What topic says of the words is written to stderr.
+func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string, stderr io.Writer) (remove func(), err error) {
 	remove = func() {}
 	words := o.topic != "" && topic.IsWords(o.topic)
+	if !words && o.language != "" {
+		return remove, filter.Usagef("-language is for a topic of words: a topic file has its own language (topic -language)")
+	}
 	if !words && len(seeds) == 0 {
 		return remove, nil
 	}
@@ -53,7 +57,7 @@ func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string)
 		return remove, nil
 	}
 	var messages bytes.Buffer
-	cmd := prefix.Command(ctx, "topic", "-query", o.topic)
+	cmd := prefix.Command(ctx, "topic", "-query", o.topic, "-language", o.language)
 	cmd.Stderr = &messages
 	made, err := cmd.Output()
 	if ctx.Err() != nil {
@@ -64,6 +68,9 @@ func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string)
 	}
 	if err != nil {
 		return remove, filter.Usagef("-topic %q is not a file, and not a query: %s", o.topic, cmp.Or(strings.TrimSpace(messages.String()), err.Error()))
+	}
+	if !o.quiet {
+		stderr.Write(messages.Bytes())
 	}
 	if o.dir == "" {
 		o.dir = nameOf(o.topic)

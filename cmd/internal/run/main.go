@@ -271,7 +271,7 @@ func (c *command) open() error {
 	if p := os.Getenv("SPOOR_PARTITION"); p != "" {
 		return openPartition(ctx, opener, script, run.Dir(o.dir), p)
 	}
-	remove, err := o.inline(ctx, c.prefix, rest)
+	remove, err := o.inline(ctx, c.prefix, rest, c.stderr)
 	defer func() { remove() }()
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ var manual string
 // opening is the command line of crawl.
 type opening struct {
 	dir, topic, seeds string
+	language          string   // of a topic of words; "" to guess it
 	words             string   // that the topic was made from; "" if it was given as a file
 	proxyLogin        bool     // -proxy has a user name
 	off               []string // switches of fetch that are switched off
@@ -75,6 +76,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic, or words; required for a new run")
+	fs.StringVar(&o.language, "language", "", "`code` of the language of a topic of words, such as de (default: guessed); topic -help=all lists them")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line; a new run needs seeds")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL)")

@@ -29,7 +29,7 @@ var Command = filter.Command{Name: "score", Manual: manual, Run: invoke}
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic, required: a `file` made by topic, or words")
-	chosen := fs.String("fitness", "", "compute these `measures`, separated by commas; the first one gives score: "+strings.Join(measure.Names(), ", ")+" (default: bm25 or vsm)")
+	chosen := fs.String("fitness", "", "compute these `measures`, separated by commas; the first one gives score: "+strings.Join(measure.Names(), ", ")+" (default: bm25)")
 	norm := fs.String("norm", "topic", "words that cosines use: those of the `topic|page`")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
@@ -52,9 +52,9 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return filter.Usagef("%w", err)
 	case made: // perhaps the mistyped name of a file
-		filter.Logger(stderr, "score", s.Log).Info("the topic is words", "words", *name)
+		filter.Logger(stderr, "score", s.Log).Info("the topic is words", "words", *name, "language", o.topic.Language)
 	}
-	if o.names, err = measure.Choose(*chosen, o.topic, o.measures); err != nil {
+	if o.names, err = measure.Choose(*chosen, o.measures); err != nil {
 		return filter.Usagef("%w", err)
 	}
 	if _, err := newScorer(&o); err != nil {

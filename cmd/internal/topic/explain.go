@@ -32,7 +32,7 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return filter.Usagef("%w", err)
 	}
-	names, err := measure.Choose(c.fitness, t, o)
+	names, err := measure.Choose(c.fitness, o)
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}

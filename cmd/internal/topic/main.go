@@ -51,7 +51,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&c.query, "query", "", "`words` of pages about the topic, each with weight 1")
 	fs.Var(&c.keywords, "keyword", "a keyword: one or more words, with a weight or 1, `expression[=weight]`; may be repeated")
 	fs.StringVar(&c.threshold, "threshold", "", "pages with this `score` or more are relevant (default: the measure's)")
-	fs.StringVar(&c.language, "language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
+	fs.StringVar(&c.language, "language", "", "`code` of the words' language: "+strings.Join(text.Languages(), ", ")+" (default: guessed from the words)")
 	fs.StringVar(&c.stemmer, "stemmer", "", "`name` of the stemmer, for en: "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
 	fs.StringVar(&c.topic, "topic", "", "start with the topic in this `file`")
 	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse writes them; - is stdin; may be repeated")
@@ -188,7 +188,11 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 	if c.topic != "" {
 		return nil, nil
 	}
-	t, err := topic.New(c.language, c.stemmer)
+	language := c.language
+	if language == "" && c.stemmer == "" {
+		language = text.QueryLanguage(strings.Join(append(c.keywords, c.query), " "))
+	}
+	t, err := topic.New(language, c.stemmer)
 	if err != nil {
 		return nil, filter.Exit(filter.StatusMisuse, err)
 	}
@@ -209,6 +213,9 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 		if len(ignored) > 0 {
 			fmt.Fprintf(c.stderr, "topic: words of the query that do not count: %s\n", strings.Join(ignored, " "))
 		}
+	}
+	if c.language == "" && t.Language != text.DefaultLanguage {
+		fmt.Fprintf(c.stderr, "topic: the language of the words seems to be %s; -language says which it is\n", t.Language)
 	}
 	return t, nil
 }
