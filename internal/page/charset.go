@@ -17,10 +17,14 @@ import (
 	"spoor/internal/weburl"
 )
 
-// prescanLen is the number of bytes of a page that are searched for a declaration of its
-// charset. The standard searches 1024 bytes, and restarts parsing when it finds a later
-// declaration. In real pages, later declarations are within prescanLen.
-const prescanLen = 16 << 10
+// A page is searched for a declaration of its charset to the end of the head, but at least
+// minPrescan and at most maxPrescan bytes. The standard searches minPrescan bytes, and restarts
+// parsing when it finds a later declaration; Chromium searches the head without a maximum
+// (HTMLMetaCharsetParser).
+const (
+	minPrescan = 1024
+	maxPrescan = 256 << 10
+)
 
 // Names of encodings that are recognized by their bytes.
 const (
@@ -42,7 +46,7 @@ const (
 // UTF-8 and not ASCII.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
-	head := view(body[:min(len(body), prescanLen)])
+	head := view(body[:min(len(body), maxPrescan)])
 	name, ok := bom(body)
 	if !ok && isMarkup {
 		name = wideMarkup(head)
@@ -204,23 +208,50 @@ func mostlyUTF8(body []byte) bool {
 }
 
 // declaredInside returns the encoding declared in an XML declaration or a meta element. It
-// follows the standard's "prescan a byte stream to determine its encoding".
+// follows the standard's "prescan a byte stream to determine its encoding", and reads the text of
+// elements such as script and title as text, as Chromium does.
 func declaredInside(head string) (encoding.Encoding, string) {
 	if enc, name := declaredXML(head); enc != nil {
 		return enc, name
 	}
 	var z scanner
 	z.reset(head)
+	afterHead := false
 	for {
-		switch kind := z.next(); {
-		case kind == endOfPage:
+		kind := z.next()
+		switch {
+		case kind == endOfPage, afterHead && z.from >= minPrescan:
 			return nil, ""
-		case kind == startTag && z.name == atom.Meta:
-			if enc, name := declaredMeta(&z); enc != nil {
-				return enc, name
+		case kind == startTag:
+			if z.name == atom.Meta {
+				if enc, name := declaredMeta(&z); enc != nil {
+					return enc, name
+				}
 			}
+			enterRaw(&z)
+		}
+		if kind == startTag || kind == endTag {
+			afterHead = afterHead || !continuesHead(z.name, kind)
 		}
 	}
+}
+
+// enterRaw sets the state of the scanner after a start tag by its name alone.
+func enterRaw(z *scanner) {
+	if z.name != atom.Noscript { // scripts are not run
+		z.enter(z.element.raw)
+	}
+}
+
+// continuesHead reports whether Chromium takes what follows a tag for the head.
+func continuesHead(name atom.Atom, kind tokenKind) bool {
+	switch name {
+	case atom.Base, atom.Link, atom.Meta, atom.Noscript, atom.Object, atom.Script, atom.Style, atom.Title:
+		return true
+	case atom.Head, atom.Html:
+		return kind == startTag
+	}
+	return false
 }
 
 // declaredXML parses <?xml version="1.0" encoding="…"?>.
