@@ -57,7 +57,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	valid := doc.IsUTF8 || utf8.Valid(body)
 	checked := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
-		if name == utf8Name && !valid && !mostlyUTF8(body) ||
+		if name == utf8Name && !valid && !isUTF8(body, 1) ||
 			strings.HasPrefix(name, "utf-16") && strings.IndexByte(head, 0) < 0 {
 			return nil, ""
 		}
@@ -71,7 +71,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	case valid && name == utf8Name:
 		return view(body), name // there is no byte order mark to remove
 	case isASCII(body):
-	case (enc == nil || isWestern(name)) && valid:
+	case (enc == nil || isWestern(name)) && (valid || isUTF8(body, minUTF8)):
 		enc, name = lookup(utf8Name)
 	case enc == nil:
 		enc, name = lookup(guess(body))
@@ -173,38 +173,43 @@ func isWestern(name string) bool {
 }
 
 // isASCII reports whether the body is ASCII. ASCII is the same text in nearly all charsets.
-func isASCII(body []byte) bool {
-	for ; len(body) >= 8; body = body[8:] {
-		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
-			return false
-		}
+func isASCII(body []byte) bool { return lenASCII(body) == len(body) }
+
+// lenASCII returns the number of ASCII bytes before the first other byte.
+func lenASCII(body []byte) int {
+	i := 0
+	for ; i+8 <= len(body) && binary.LittleEndian.Uint64(body[i:])&0x8080808080808080 == 0; i += 8 {
 	}
-	for _, c := range body {
-		if c >= utf8.RuneSelf {
-			return false
-		}
+	for i < len(body) && body[i] < utf8.RuneSelf {
+		i++
 	}
-	return true
+	return i
 }
 
-// mostlyUTF8 reports whether most non-ASCII characters are valid UTF-8. This is true for a page that
-// was truncated within a character, and false for a page in Latin-1.
-func mostlyUTF8(body []byte) bool {
+// minUTF8 is the factor for isUTF8 of a page that does not declare UTF-8. In legacy charsets, fewer
+// than half of the non-ASCII characters of a text are valid UTF-8 by chance.
+const minUTF8 = 8
+
+// isUTF8 reports whether the body has more than factor valid non-ASCII characters of UTF-8 for each
+// other non-ASCII byte. Some pages in UTF-8 contain a part in another charset. A character that the
+// end of the body truncates is not counted. If the beginning of the body has many other bytes and
+// few characters, the rest is not examined.
+func isUTF8(body []byte, factor int) bool {
+	const maxBad = 100
 	good, bad := 0, 0
-	for i := 0; i < len(body); {
-		if body[i] < utf8.RuneSelf {
-			i++
-			continue
+	for {
+		body = body[lenASCII(body):]
+		if len(body) == 0 || !utf8.FullRune(body) || bad >= maxBad && good <= factor*bad {
+			return good > factor*bad
 		}
-		r, size := utf8.DecodeRune(body[i:])
+		r, size := utf8.DecodeRune(body)
 		if r == utf8.RuneError && size == 1 {
 			bad++
 		} else {
 			good++
 		}
-		i += size
+		body = body[size:]
 	}
-	return good > bad
 }
 
 // declaredInside returns the encoding declared in an XML declaration or a meta element. It
