@@ -17,10 +17,14 @@ import (
 	"spoor/internal/weburl"
 )
 
-// prescanLen is the number of bytes of a page that are searched for a declaration of its
-// charset. The standard searches 1024 bytes, and restarts parsing when it finds a later
-// declaration. In real pages, later declarations are within prescanLen.
-const prescanLen = 16 << 10
+// A page is searched for a declaration of its charset to the end of the head, but at least
+// minPrescan and at most maxPrescan bytes. The standard searches minPrescan bytes, and restarts
+// parsing when it finds a later declaration; Chromium searches the head without a maximum
+// (HTMLMetaCharsetParser).
+const (
+	minPrescan = 1024
+	maxPrescan = 256 << 10
+)
 
 // Names of encodings that are recognized by their bytes.
 const (
@@ -42,7 +46,7 @@ const (
 // UTF-8 and not ASCII.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
-	head := view(body[:min(len(body), prescanLen)])
+	head := view(body[:min(len(body), maxPrescan)])
 	name, ok := bom(body)
 	if !ok && isMarkup {
 		name = wideMarkup(head)
@@ -53,7 +57,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	valid := doc.IsUTF8 || utf8.Valid(body)
 	checked := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
-		if name == utf8Name && !valid && !mostlyUTF8(body) ||
+		if name == utf8Name && !valid && !isUTF8(body, 1) ||
 			strings.HasPrefix(name, "utf-16") && strings.IndexByte(head, 0) < 0 {
 			return nil, ""
 		}
@@ -67,7 +71,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	case valid && name == utf8Name:
 		return view(body), name // there is no byte order mark to remove
 	case isASCII(body):
-	case (enc == nil || isWestern(name)) && valid:
+	case (enc == nil || isWestern(name)) && (valid || isUTF8(body, minUTF8)):
 		enc, name = lookup(utf8Name)
 	case enc == nil:
 		enc, name = lookup(guess(body))
@@ -169,58 +173,90 @@ func isWestern(name string) bool {
 }
 
 // isASCII reports whether the body is ASCII. ASCII is the same text in nearly all charsets.
-func isASCII(body []byte) bool {
-	for ; len(body) >= 8; body = body[8:] {
-		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
-			return false
-		}
+func isASCII(body []byte) bool { return lenASCII(body) == len(body) }
+
+// lenASCII returns the number of ASCII bytes before the first other byte.
+func lenASCII(body []byte) int {
+	i := 0
+	for ; i+8 <= len(body) && binary.LittleEndian.Uint64(body[i:])&0x8080808080808080 == 0; i += 8 {
 	}
-	for _, c := range body {
-		if c >= utf8.RuneSelf {
-			return false
-		}
+	for i < len(body) && body[i] < utf8.RuneSelf {
+		i++
 	}
-	return true
+	return i
 }
 
-// mostlyUTF8 reports whether most non-ASCII characters are valid UTF-8. This is true for a page that
-// was truncated within a character, and false for a page in Latin-1.
-func mostlyUTF8(body []byte) bool {
+// minUTF8 is the factor for isUTF8 of a page that does not declare UTF-8. In legacy charsets, fewer
+// than half of the non-ASCII characters of a text are valid UTF-8 by chance.
+const minUTF8 = 8
+
+// isUTF8 reports whether the body has more than factor valid non-ASCII characters of UTF-8 for each
+// other non-ASCII byte. Some pages in UTF-8 contain a part in another charset. A character that the
+// end of the body truncates is not counted. If the beginning of the body has many other bytes and
+// few characters, the rest is not examined.
+func isUTF8(body []byte, factor int) bool {
+	const maxBad = 100
 	good, bad := 0, 0
-	for i := 0; i < len(body); {
-		if body[i] < utf8.RuneSelf {
-			i++
-			continue
+	for {
+		body = body[lenASCII(body):]
+		if len(body) == 0 || !utf8.FullRune(body) || bad >= maxBad && good <= factor*bad {
+			return good > factor*bad
 		}
-		r, size := utf8.DecodeRune(body[i:])
+		r, size := utf8.DecodeRune(body)
 		if r == utf8.RuneError && size == 1 {
 			bad++
 		} else {
 			good++
 		}
-		i += size
+		body = body[size:]
 	}
-	return good > bad
 }
 
 // declaredInside returns the encoding declared in an XML declaration or a meta element. It
-// follows the standard's "prescan a byte stream to determine its encoding".
+// follows the standard's "prescan a byte stream to determine its encoding", and reads the text of
+// elements such as script and title as text, as Chromium does.
 func declaredInside(head string) (encoding.Encoding, string) {
 	if enc, name := declaredXML(head); enc != nil {
 		return enc, name
 	}
 	var z scanner
 	z.reset(head)
+	afterHead := false
 	for {
-		switch kind := z.next(); {
-		case kind == endOfPage:
+		kind := z.next()
+		switch {
+		case kind == endOfPage, afterHead && z.from >= minPrescan:
 			return nil, ""
-		case kind == startTag && z.name == atom.Meta:
-			if enc, name := declaredMeta(&z); enc != nil {
-				return enc, name
+		case kind == startTag:
+			if z.name == atom.Meta {
+				if enc, name := declaredMeta(&z); enc != nil {
+					return enc, name
+				}
 			}
+			enterRaw(&z)
+		}
+		if kind == startTag || kind == endTag {
+			afterHead = afterHead || !continuesHead(z.name, kind)
 		}
 	}
+}
+
+// enterRaw sets the state of the scanner after a start tag by its name alone.
+func enterRaw(z *scanner) {
+	if z.name != atom.Noscript { // scripts are not run
+		z.enter(z.element.raw)
+	}
+}
+
+// continuesHead reports whether Chromium takes what follows a tag for the head.
+func continuesHead(name atom.Atom, kind tokenKind) bool {
+	switch name {
+	case atom.Base, atom.Link, atom.Meta, atom.Noscript, atom.Object, atom.Script, atom.Style, atom.Title:
+		return true
+	case atom.Head, atom.Html:
+		return kind == startTag
+	}
+	return false
 }
 
 // declaredXML parses <?xml version="1.0" encoding="…"?>.
