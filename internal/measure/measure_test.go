@@ -63,7 +63,7 @@ func TestMeasuresFromTopicSections(t *testing.T) {
 		// without those of the query: (0.5, 0.75) and (2, 1)
 		{head + table + "}", "weighttable-tf", Options{}, 1.75 / math.Sqrt(0.8125*5)},
 		{head + table + "}", "weighttable-tf", Options{Norm: fitness.PageNorm}, 1.75 / math.Sqrt(0.8125*6)},
-		{head + statistics + "}", "bm25", Options{}, math.Log(2)},
+		{head + statistics + "}", "bm25", Options{}, math.Log(2) * 5 * 2.5 / 6.5 / 2}, // java in the title
 		{head + statistics + "}", "bm25", Options{Literal: true}, math.Log(2)},
 		{bare + "}", "wordscore", Options{}, (1./3 + 4) / 4 / math.Sqrt(10)},
 		{bare + "}", "wordscore", Options{Literal: true}, (1./3 + 4) / math.Sqrt(10)},
@@ -120,8 +120,8 @@ func TestBM25OfABackground(t *testing.T) {
 func TestBM25OfAnUnknownLanguage(t *testing.T) {
 	file := strings.NewReplacer(`"en","stemmer":"porter"`, `"und","stemmer":"none"`, `"weight":3`, `"weight":1`).Replace(bare) + "}"
 	java, both := score(t, file, "bm25", Options{}, &fitness.Page{Text: "java frogs toads"}), score(t, file, "bm25", Options{}, &fitness.Page{Text: "java data base"})
-	if data := score(t, file, "bm25", Options{}, &fitness.Page{Text: "data base frogs"}); java != data || both != 2*java || java == 0 {
-		t.Errorf("java %v, data base %v, both %v: want twice as much for both", java, data, both)
+	if data := score(t, file, "bm25", Options{}, &fitness.Page{Text: "data base frogs"}); java != data || both <= 2*java || java == 0 {
+		t.Errorf("java %v, data base %v, both %v: want more than twice as much for both", java, data, both)
 	}
 	for norm, want := range map[fitness.Norm]string{fitness.TopicNorm: "bm25", fitness.PageNorm: "vsm"} {
 		if got, err := Choose("", Options{Norm: norm}); err != nil || !slices.Equal(got, []string{want}) {
