@@ -12,6 +12,7 @@ import (
 
 	"spoor/internal/judge"
 	"spoor/internal/weburl"
+	"spoor/internal/wire"
 )
 
 // maxLabelLine is the maximum length of a line of labels, in bytes.
@@ -125,7 +126,7 @@ func (l *Labels) Read(r io.Reader, badLine func(line int, err error)) error {
 		}
 		if tooLong {
 			badLine(n, errors.New("the line is too long"))
-		} else if text := strings.TrimSpace(string(line)); text != "" {
+		} else if text := strings.TrimSpace(wire.TrimBOM(string(line))); text != "" {
 			if err := l.addLine(text); err != nil {
 				badLine(n, err)
 			}

@@ -36,7 +36,7 @@ func TestLabels(t *testing.T) {
 	}{
 		{"", []Verdict{Unlabelled, Unlabelled}, 0, 0, 0},
 		{`{"url":"http://a/","labels":["jazz"]}`, []Verdict{Relevant, Unlabelled}, 1, 0, 0},
-		{"\n" + `{"labels":["a","jazz"],"url":"http://b/","by":"me"}` + "\r\n\n", []Verdict{Unlabelled, Relevant}, 1, 0, 0},
+		{"\uFEFF\n\uFEFF" + `{"labels":["a","jazz"],"url":"http://b/","by":"me"}` + "\r\n\n", []Verdict{Unlabelled, Relevant}, 1, 0, 0},
 		{`{"url":"http://a/"}` + "\n" + `{"url":"http://b/","labels":["Jazz"]}`, []Verdict{Irrelevant, Irrelevant}, 2, 0, 0},
 		{`{"url":"http://b/","labels":["jazz"]}` + "\n" + `{"url":"http://b/old","labels":[]}`, []Verdict{Unlabelled, Relevant}, 2, 0, 0},
 		{`{"url":"http://b/","labels":[]}` + "\n" + `{"url":"http://b/old","labels":["jazz"]}`, []Verdict{Unlabelled, Relevant}, 2, 0, 0},

@@ -15,6 +15,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/text"
+	"spoor/internal/wire"
 )
 
 // A Misuse is an error in the plan or on the command line.
@@ -145,7 +146,7 @@ func ReadReference(file string) (string, error) {
 
 // words returns the words of a line of a plan before its comment.
 func words(line string) []string {
-	words := strings.Fields(line)
+	words := strings.Fields(wire.TrimBOM(line))
 	if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "#") }); i >= 0 {
 		words = words[:i]
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"spoor/internal/weburl"
+	"spoor/internal/wire"
 )
 
 // Credentials are the header fields and cookies that the user adds to requests. Each of them is sent
@@ -107,7 +108,7 @@ func (c *Credentials) ReadCookies(r io.Reader, now time.Time) error {
 func eachLine(r io.Reader, f func(line string) error) error {
 	in := bufio.NewScanner(r)
 	for n := 1; in.Scan(); n++ {
-		line := strings.TrimRight(in.Text(), "\r")
+		line := strings.TrimRight(wire.TrimBOM(in.Text()), "\r")
 		if line == "" || line[0] == '#' && !strings.HasPrefix(line, "#HttpOnly_") {
 			continue
 		}

@@ -35,8 +35,8 @@ func TestCredentials(t *testing.T) {
 	defer two.Close()
 	two.URL = strings.Replace(two.URL, "127.0.0.1", "localhost", 1) // cookies are for hosts, whatever the port
 	var k Credentials
-	fields := "# secrets\n\n" + one.URL + "/in/ Authorization: Bearer geheim\n* X-Mark: yes\r\n"
-	cookies := "# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/in\tFALSE\t0\tsid\tgeheim-a\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t99999999999\tall\tgeheim-b\n127.0.0.1\tFALSE\t/\tFALSE\t5\told\tgeheim-c\n"
+	fields := "\uFEFF# secrets\n\n" + one.URL + "/in/ Authorization: Bearer geheim\n* X-Mark: yes\r\n"
+	cookies := "\uFEFF# Netscape HTTP Cookie File\n127.0.0.1\tFALSE\t/in\tFALSE\t0\tsid\tgeheim-a\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t99999999999\tall\tgeheim-b\n127.0.0.1\tFALSE\t/\tFALSE\t5\told\tgeheim-c\n"
 	if err := k.ReadFields(strings.NewReader(fields)); err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func (r *Reader) line() ([]byte, error) {
 		if long {
 			return nil, &wire.SyntaxError{Line: r.number, Err: fmt.Errorf("%w of %d bytes", wire.ErrTooLong, r.Limit)}
 		}
-		if line := bytes.TrimSpace(r.buf); len(line) > 0 {
+		if line := bytes.TrimSpace(wire.TrimBOM(r.buf)); len(line) > 0 {
 			return line, nil
 		}
 		if err != nil {

@@ -147,7 +147,7 @@ func TestFromList(t *testing.T) {
 func TestBadLineIsSkipped(t *testing.T) {
 	const limit = 200
 	long := `{"discovered":{"info":{"url":"http://a.org/` + strings.Repeat("x", 100_000) + `"}}}`
-	in := "http://a.org/1\r\n\n{]\n" + long + "\n" + `{"discovered":{"info":{"url":"http://a.org/2","metadata":{"niche":{"values":["ü"]}}}}}` + "\n{\"ID\":\"x\"}\nhttp://a.org/3"
+	in := "\uFEFFhttp://a.org/1\r\n\n{]\n" + long + "\n" + `{"discovered":{"info":{"url":"http://a.org/2","metadata":{"niche":{"values":["ü"]}}}}}` + "\n{\"ID\":\"x\"}\nhttp://a.org/3"
 	r := interchange.NewReader(strings.NewReader(in), wire.Address, interchange.FromURLFrontier)
 	r.Limit = limit
 	var got []string

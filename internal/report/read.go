@@ -235,7 +235,7 @@ func (c *collector) topic() {
 		Keywords  []struct{ Text string }
 		Threshold *float64
 	}
-	if err := json.Unmarshal(c.source.Topic, &topic); err != nil {
+	if err := json.Unmarshal(wire.TrimBOM(c.source.Topic), &topic); err != nil {
 		c.fault(fmt.Errorf("topic: %w", err))
 		return
 	}

@@ -18,6 +18,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
+	"spoor/internal/wire"
 )
 
 // ownStrategy is the name of a strategy of the user for which no other is given.
@@ -363,7 +364,7 @@ func lacksSection(topic, section string) (bool, error) {
 		return false, err
 	}
 	var sections map[string]json.RawMessage
-	if json.Unmarshal(b, &sections) != nil {
+	if json.Unmarshal(wire.TrimBOM(b), &sections) != nil {
 		return false, nil // the stages report the error
 	}
 	var compact bytes.Buffer

@@ -465,7 +465,7 @@ func (m *meter) checkRecord(line []byte) {
 // count increments n if the line is one of the records that the meter counts. Output that is not a
 // record is an error. At a window mark in the output it compares the counts of output and input.
 func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
-	if text := bytes.TrimSpace(line); len(text) == 0 || text[0] != '{' {
+	if text := bytes.TrimSpace(wire.TrimBOM(line)); len(text) == 0 || text[0] != '{' {
 		if len(text) == 0 || in || m.text {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"spoor/internal/procgroup"
+	"spoor/internal/wire"
 )
 
 // A Command is a shell command that answers queries: it reads a query as a line of JSON,
@@ -74,7 +75,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	}
 	found := newResults(n)
 	for line := range bytes.Lines(out.data) {
-		found.add(address(bytes.TrimSpace(line)))
+		found.add(address(bytes.TrimSpace(wire.TrimBOM(line))))
 	}
 	return found.urls, nil
 }

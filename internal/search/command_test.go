@@ -28,6 +28,7 @@ func TestCommand(t *testing.T) {
 		{"addresses", "echo http://a.example; echo; echo HTTP://B.example/x/../y", []string{"http://a.example/", "http://b.example/y"}},
 		{"records", `echo '{"v":1,"url":"http://a.example/","title":"A"}'`, []string{"http://a.example/"}},
 		{"neither", `printf '{"url":\nno\n{"query":"x"}\nmailto:a@b.example\n[]\n{"url":7}\n{"url":"http://a.example/"}'`, []string{"http://a.example/"}},
+		{"byte order mark", `printf '\357\273\277http://a.example\n'`, []string{"http://a.example/"}},
 		{"nothing", "true", nil},
 		{"too many", "for i in 1 2 3 4 5; do echo http://x.example/$i; done", []string{"http://x.example/1", "http://x.example/2", "http://x.example/3"}},
 		{"one twice", "echo http://x.example/#a; echo http://x.example/#b", []string{"http://x.example/"}},

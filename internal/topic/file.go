@@ -16,6 +16,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/text"
+	"spoor/internal/wire"
 )
 
 // This file reads and writes topic files. Lists have one entry per line and a fixed order,
@@ -95,7 +96,7 @@ func Read(r io.Reader) (*Topic, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB\nhint: a topic file is made by topic -query", maxFile>>20)
 	}
-	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // some editors write this byte order mark
+	data = wire.TrimBOM(data)
 	var head struct {
 		Format  string `json:"format"`
 		Version int    `json:"version"`

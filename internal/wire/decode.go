@@ -548,14 +548,44 @@ func (d *decoder) int(bits int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	digits := alias(text)
 	if !whole {
-		return 0, fmt.Errorf("%.40s is not a whole number without fraction and exponent", text)
+		var ok bool
+		if digits, ok = wholeDigits(digits); !ok {
+			return 0, fmt.Errorf("%.40s is not a whole number", text)
+		}
 	}
-	n, err := strconv.ParseInt(alias(text), 10, bits)
+	n, err := strconv.ParseInt(digits, 10, bits)
 	if err != nil {
 		return 0, fmt.Errorf("%.40s is out of range", text)
 	}
 	return n, nil
+}
+
+// wholeDigits returns a number with a fraction or an exponent, such as 200.0 or 2e2, without them. It
+// returns false if the number is not whole, as 200.5. By JSON Schema, 200.0 is an integer, and some
+// programs write integers so.
+func wholeDigits(number string) (string, bool) {
+	const (
+		maxExponent = 1 << 40 // far beyond the length of a line
+		maxDigits   = 20      // a number with so many digits is out of range
+	)
+	mantissa, exponent := number, 0
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		mantissa = number[:i]
+		exponent, _ = strconv.Atoi(number[i+1:]) // if it is out of range, the nearest int
+		exponent = max(-maxExponent, min(exponent, maxExponent))
+	}
+	before, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(before+fraction, "0")
+	zeros := len(before) - len(digits) + exponent // to append to the digits
+	switch {
+	case strings.Trim(digits, "-0") == "":
+		return "0", true
+	case zeros < 0:
+		return "", false
+	}
+	return digits + strings.Repeat("0", min(zeros, maxDigits)), true
 }
 
 func (d *decoder) float() (float64, error) {

@@ -53,7 +53,7 @@ func NewReader(src io.Reader, want Section) *Reader {
 }
 
 // Read reads the next record into rec. It skips empty lines and ignores white space
-// around a line; the last line needs no newline.
+// around a line and a byte order mark at its start; the last line needs no newline.
 //
 // Read returns io.EOF at the end, a [*SyntaxError] for a line that is not a record, or
 // an error of the source. After a SyntaxError, the next Read reads the next line. After an
@@ -265,8 +265,18 @@ func (r *Reader) discard() error {
 	return &SyntaxError{Line: r.line, Err: tooLong(r.Limit)}
 }
 
-// trim returns line without the white space around it.
+// TrimBOM returns a line, or a whole text, without the byte order mark at its start, which some
+// editors and spreadsheets write. A mark is at the start of any line where files were concatenated.
+func TrimBOM[T string | []byte](line T) T {
+	if len(line) >= 3 && line[0] == 0xEF && line[1] == 0xBB && line[2] == 0xBF {
+		return line[3:]
+	}
+	return line
+}
+
+// trim returns line without the white space around it, and without a byte order mark.
 func trim(line []byte) []byte {
+	line = TrimBOM(line)
 	for len(line) > 0 && space(line[0]) {
 		line = line[1:]
 	}

@@ -244,8 +244,12 @@ var badLines = []struct{ line, want string }{
 	{"{\"url\":\"a\xffb\"}", "url: invalid UTF-8"},
 	{"{\"url\":\"a\\n\xed\xa0\x80\"}", "url: invalid UTF-8"},
 	{"{\"url\":\"u\",\xff}", "byte 0xff at 12 where a quoted name is expected"},
-	{`{"url":"u","depth":1.5}`, "depth: 1.5 is not a whole number without fraction and exponent"},
-	{`{"url":"u","depth":1e2}`, "depth: 1e2 is not a whole number without fraction and exponent"},
+	{`{"url":"u","depth":1.5}`, "depth: 1.5 is not a whole number"},
+	{`{"url":"u","depth":25e-1}`, "depth: 25e-1 is not a whole number"},
+	{`{"url":"u","depth":1e-99999999999999999999}`, "depth: 1e-99999999999999999999 is not a whole number"},
+	{`{"url":"u","depth":1.00000000000000000000001}`, "depth: 1.00000000000000000000001 is not a whole number"},
+	{`{"url":"u","depth":1e99999999999999999999}`, "depth: 1e99999999999999999999 is out of range"},
+	{`{"url":"u","depth":1.}`, "depth: '}' at byte 22 where a digit is expected"},
 	{`{"url":"u","depth":99999999999999999999}`, "depth: 99999999999999999999 is out of range"},
 	{`{"url":"u","depth":"1"}`, "depth: a string at byte 20 where a number is expected"},
 	{`{"url":"u","depth":01}`, "'1' at byte 21 where a comma or } is expected"},
@@ -278,6 +282,32 @@ var badLines = []struct{ line, want string }{
 	{"{\"url\":\"u\",\"x\":\"\x01\"}", `'\x01' at byte 17 where a string without control characters is expected`},
 	{`{"url":"u","x":[[1,2}]`, "'}' at byte 21 where a comma or ] is expected"},
 	{`{"url":"u","x":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`, "values are nested too deeply"},
+}
+
+func TestWholeNumberWithFractionOrExponent(t *testing.T) {
+	for written, want := range map[string]int{
+		"200.0": 200, "2E2": 200, "2e+2": 200, "2.0e2": 200, "20000e-2": 200, "0.02e4": 200, "1.25e2": 125,
+		"0.0": 0, "-0.0e5": 0, "0e99999999999999999999": 0, "0e-99999999999999999999": 0, "2" + strings.Repeat("0", 32) + "e-30": 200,
+	} {
+		for _, section := range []Section{Address, Score} { // decoded, and only checked
+			rec := readOne(t, `{"url":"u","depth":`+written+`,"status_code":`+written+`}`, section)
+			if rec.StatusCode != want || section == Address && rec.Depth != want {
+				t.Errorf("%s: status_code %d and depth %d, want %d", written, rec.StatusCode, rec.Depth, want)
+			}
+		}
+	}
+}
+
+func TestByteOrderMarkBeforeRecords(t *testing.T) {
+	const mark = "\uFEFF"
+	recs, bad := read(t, strings.NewReader(mark+"{\"url\":\"a\"}\n"+mark+" {\"url\":\"b\"}\n"+mark+"\r\n"+mark+"{\"url\":\"c\"}"), All)
+	if len(recs) != 3 || recs[0].URL != "a" || recs[1].URL != "b" || recs[2].URL != "c" || bad != nil {
+		t.Errorf("%d records and the errors %q", len(recs), bad)
+	}
+	var rec Record
+	if err := rec.Unmarshal([]byte(mark+`{"url":"a"}`), All); err != nil || rec.URL != "a" {
+		t.Errorf("Unmarshal: %q, %v", rec.URL, err)
+	}
 }
 
 func TestMalformedLine(t *testing.T) {

@@ -375,7 +375,7 @@ func (a *addresses) Read(p []byte) (int, error) {
 // convert converts a line with a plain URL to a record. A line longer than the buffer is not
 // changed; the reader of records will report it.
 func (a *addresses) convert(line []byte, whole bool) []byte {
-	text := bytes.TrimSpace(line)
+	text := bytes.TrimSpace(wire.TrimBOM(line))
 	switch {
 	case a.inside, !whole, len(text) == 0, text[0] == '{':
 		return line

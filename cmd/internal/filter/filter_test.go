@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,16 +72,27 @@ func TestSizesAreReadAndPrinted(t *testing.T) {
 
 func TestPlainAddressesBecomeRecordsAndRecordsStay(t *testing.T) {
 	long := `{"url":"http://a/","x":"` + strings.Repeat("y", 1<<17) + `"}`
-	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>#part/é #2  \n{broken\nhttp://c/"
+	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>#part/é #2  \n{broken\n\uFEFF# another\n\uFEFFhttp://c/"
 	record := func(url string) string {
 		return `{"v":1,"url":"` + url + `"}` + "\n"
 	}
-	want := record("http://a/") + "\n\n" + long + "\n" + record(`http://b/?q=\"<é>`) + "{broken\n" + record("http://c/")
+	want := record("http://a/") + "\n\n" + long + "\n" + record(`http://b/?q=\"<é>`) + "{broken\n\n" + record("http://c/")
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 		got, err := io.ReadAll(Addresses(r))
 		if err != nil || string(got) != want {
 			t.Fatalf("%v\n%.200q\nwant\n%.200q", err, got, want)
 		}
+	}
+}
+
+func TestScopeFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "scope")
+	if err := os.WriteFile(name, []byte("\uFEFFinclude a.example\r\n\n\uFEFF# of another file\n depth 3"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadScope(name, func(string) error { return nil })
+	if want := []string{"include a.example", "depth 3"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/wire"
 )
 
 // maxScopeFile is the maximum size of a scope file, in bytes.
@@ -57,7 +58,7 @@ func ReadScope(name string, check func(line string) error) (lines []string, err 
 	n := 0
 	for line := range strings.Lines(string(b)) {
 		n++
-		line = strings.TrimSpace(line)
+		line = strings.TrimSpace(wire.TrimBOM(line))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}

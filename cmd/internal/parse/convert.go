@@ -16,6 +16,7 @@ import (
 	"spoor/internal/archive"
 	"spoor/internal/page"
 	"spoor/internal/procgroup"
+	"spoor/internal/wire"
 )
 
 // Bodies that are not HTML go through commands: their stdout is parsed instead.
@@ -112,7 +113,7 @@ func (c *converters) convert(command string, doc *page.Document) error {
 
 // isHTML reports whether a text begins with a tag, a comment or a declaration.
 func isHTML(text []byte) bool {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	text = bytes.TrimSpace(wire.TrimBOM(text))
 	return len(text) > 1 && text[0] == '<' && (text[1] == '!' || text[1] == '?' || 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z')
 }
 
