@@ -11,6 +11,7 @@ type attrs struct {
 	at      int    // offset of the attributes in the page; 0 if there is no tag
 	more    *[]int // offsets of the attributes of further tags, which add missing attributes
 	foreign bool   // ignore the prefixes of names
+	mayHide bool   // false if no attribute conceals the element
 	class   span   // range of the value of class, if known
 }
 

@@ -32,6 +32,10 @@ type collector struct {
 	references []reference
 	open       []int // indexes of the references of open links; -1 if there were too many references
 	waiting    []int // indexes of ended references whose block is still open
+	held       int   // number of the first of them that are outside the concealed element
+
+	concealed     concealment
+	concealedSize int // number of bytes of the anchors in concealed elements
 
 	agent   string   // name in meta elements that are meant for this crawler
 	regions *regions // roles of the text; nil if not needed
@@ -106,8 +110,8 @@ func (c *collector) reset() {
 // begin starts an element. foreign means that it is an element of SVG or MathML.
 func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, a *attrs) {
 	layout := e.layout
-	if foreign && layout == metadata {
-		layout = hidden // for example the title of a drawing
+	if foreign {
+		layout = foreignLayout(layout, tag)
 	}
 	switch {
 	case name == atom.Template && !foreign && c.attachShadow(a):
@@ -125,6 +129,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	if c.skipped > 0 || layout == hidden {
 		c.skipped++
 		return
+	}
+	if (a.mayHide || e.traits&mayConceal != 0) && !foreign && layout < metadata && c.concealed.depth == 0 && isConcealed(name, a) {
+		c.conceal()
 	}
 	c.separate(layout)
 	if c.regions != nil {
@@ -227,6 +234,9 @@ func (c *collector) end() {
 		c.regions.end(n+1, len(c.body))
 	}
 	c.separate(s.layout)
+	if c.concealed.depth == n+1 {
+		c.reveal()
+	}
 }
 
 // endTo ends all open elements except the outermost n.
@@ -242,10 +252,10 @@ func (c *collector) separate(how layout) {
 	case block:
 		c.gap = '\n'
 		c.block = len(c.body)
-		for _, i := range c.waiting {
+		for _, i := range c.waiting[c.held:] {
 			c.references[i].to = c.block
 		}
-		c.waiting = c.waiting[:0]
+		c.waiting = c.waiting[:c.held]
 	case newline:
 		c.gap = '\n'
 	case replaced:

@@ -503,9 +503,9 @@ func (t *construction) endP() {
 // emit passes the start of an element to the collector.
 func (t *construction) emit(e *openElement) {
 	foreign := e.ns != htmlNS
-	a := attrs{page: &t.z, at: int(e.at), foreign: foreign}
+	a := attrs{page: &t.z, at: int(e.at), foreign: foreign, mayHide: t.z.anyHides}
 	if a.at == t.z.nameEnd { // the latest tag
-		a.class = t.z.class
+		a.class, a.mayHide = t.z.class, t.z.hides
 	}
 	t.c.begin(e.name, &e.element, foreign, e.tag, &a)
 	e.depth = int32(len(t.c.steps))

@@ -92,6 +92,7 @@ const (
 	svgHTML    // SVG element that contains HTML
 	breakout   // ends SVG and MathML
 	hasData    // the collector reads its attributes
+	mayConceal // may be concealed without an attribute that says so
 	shadowHost // may have a shadow root, in addition to custom elements (DOM Standard, "valid shadow host name")
 )
 
@@ -224,6 +225,7 @@ var elements = func() map[atom.Atom]element {
 		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
 	is(shadowHost, `
 		article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span`)
+	is(mayConceal, "dialog rt rtc")
 	is(hasData, "a area frame iframe frameset noframes noscript img html base link meta title")
 	return t
 }()

@@ -136,7 +136,7 @@ func (o *outline) emit(c *collector, page *scanner) {
 		if n.isText {
 			c.text(view(o.texts[n.at:n.to]))
 		} else {
-			c.begin(n.name, &n.element, n.foreign, n.tag, &attrs{page: page, at: int(n.at), more: o.more[at], foreign: n.foreign})
+			c.begin(n.name, &n.element, n.foreign, n.tag, &attrs{page: page, at: int(n.at), more: o.more[at], foreign: n.foreign, mayHide: page.anyHides})
 			if n.first != 0 {
 				at = n.first
 				continue

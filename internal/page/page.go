@@ -70,8 +70,8 @@ type Content struct {
 
 	// Text is the visible text. Words are separated by one space, blocks and lines by one newline.
 	// It does not contain scripts, styles, comments, templates (except for declarative shadow
-	// roots) and sources of formulas. The content of noscript elements is text, because scripts are
-	// not run.
+	// roots), sources of formulas, the readings of ruby, and elements that are hidden by an attribute
+	// (see concealed.go). The content of noscript elements is text, because scripts are not run.
 	Text string
 
 	// AnchorText is the anchors of all <a href> and <area> elements, in order and with

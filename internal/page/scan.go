@@ -76,6 +76,8 @@ type scanner struct {
 	attrsLen int
 	attrsEnd int  // offset of the attributes that do not fit in attrs
 	class    span // range of the value of class; empty if the tag has no class
+	hides    bool // the latest tag has an attribute hidden or popover
+	anyHides bool // a tag so far has such an attribute
 
 	known [1 << knownBits]knownTag // cache of tag names, kept across pages
 
@@ -389,11 +391,18 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
 	z.selfClosing = false
 	none := span{int32(p), int32(p)} // no class yet
-	class := none
+	class, hides := none, false
 	for p == len(page) || page[p] != '>' {
 		a, next, ok := z.attribute(p)
-		if a.nameEnd-a.name == len("class") && class == none && equalFold(page[a.name:a.nameEnd], "class") {
-			class = span{int32(a.value), int32(a.valueEnd)}
+		switch name := page[a.name:a.nameEnd]; len(name) {
+		case len("class"):
+			if class == none && equalFold(name, "class") {
+				class = span{int32(a.value), int32(a.valueEnd)}
+			}
+		case len("hidden"):
+			hides = hides || equalFold(name, "hidden")
+		case len("popover"):
+			hides = hides || equalFold(name, "popover")
 		}
 		switch {
 		case ok && z.attrsLen < len(z.attrs):
@@ -409,7 +418,8 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 		}
 		p = next
 	}
-	z.to, z.class = p+1, class
+	z.to, z.class, z.hides = p+1, class, hides
+	z.anyHides = z.anyHides || hides
 	return kind
 }
 

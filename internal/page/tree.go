@@ -28,7 +28,7 @@ func (c *collector) walk(root *html.Node) {
 			c.text(node.Data)
 		case html.ElementNode:
 			e := elementOf(node.DataAtom)
-			c.begin(node.DataAtom, &e, node.Namespace != "", node.Data, &attrs{node: node})
+			c.begin(node.DataAtom, &e, node.Namespace != "", node.Data, &attrs{node: node, mayHide: true})
 			if node.FirstChild != nil {
 				node = node.FirstChild
 				continue
