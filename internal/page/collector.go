@@ -51,6 +51,7 @@ type collector struct {
 	words   wordSet // for the simhash
 
 	base      string // first <base href>, as written
+	hasBase   bool   // there is such an element
 	canonical string // first <link rel=canonical>, as written
 	title     string
 	lang      string
@@ -167,7 +168,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	case atom.Html:
 		c.lang = cmp.Or(c.lang, a.value("lang"), a.value("xml:lang"))
 	case atom.Base:
-		c.base = cmp.Or(c.base, a.value("href"))
+		if !c.hasBase { // the first with href counts, even if its value is empty or invalid
+			c.base, c.hasBase = a.find("href")
+		}
 	case atom.Link:
 		c.linkElement(tag, a)
 	case atom.Meta:

@@ -156,6 +156,12 @@ var linkTable = []struct {
 		{URL: "http://example.org/b/x", Anchor: "1"},
 		{URL: "http://example.org/b/", Anchor: "2"},
 	}},
+	{"an empty base counts", `<base href=""><base href="/c/"><a href=x>1</a>`, []wire.Link{
+		{URL: "http://example.org/dir/x", Anchor: "1"},
+	}},
+	{"an invalid base counts", `<base target=t><base href="http://["><base href="/c/"><a href=x>1</a>`, []wire.Link{
+		{URL: "http://example.org/dir/x", Anchor: "1"},
+	}},
 	{"base that is none", `<base href="javascript:"><a href=x>1</a>`, []wire.Link{
 		{URL: "http://example.org/dir/x", Anchor: "1"},
 	}},
