@@ -28,6 +28,9 @@ func FuzzExtract(f *testing.F) {
 	for _, test := range charsetTable {
 		f.Add([]byte(test.body), "text/html", test.declared, here)
 	}
+	for _, test := range xmlTable {
+		f.Add([]byte(test.xml), "application/xhtml+xml", "", here)
+	}
 	f.Add([]byte("<a href=x>y"), "text/plain", "", here)
 	selectors := selectorsOf(f, "a=a, title", "b=:has(p) ~ *", "c=*:not(div):nth-child(2n+1)")
 	x := NewExtractor(selectors...)
@@ -56,7 +59,7 @@ var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b c
 	`<noembed>|</noembed>|<iframe src=f>|</iframe>|<template>|</template>|<xmp>|</xmp>|<plaintext>|<listing>|<noframes>|</noframes>|<frameset>|</frameset>|<frame src=g>|`+
 	`<svg>|</svg>|<svg/>|<desc>|</desc>|<foreignObject>|</foreignObject>|<svg title=j>|<math>|</math>|<mi>|</mi>|<mglyph>|<annotation-xml encoding=text/html>|<annotation-xml>|</annotation-xml>|<![CDATA[c]]>|`+
 	`<img alt=l>|<image alt=m>|<area href=o alt=p>|<br>|</br>|<hr>|<wbr>|<param>|<address>|<center>|</center>|<search>|<summary>|`+
-	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>|<template shadowrootmode=open>|<font-face>`, "|")
+	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>|<template shadowrootmode=open>|<font-face>|<p hidden>|<b HIDDEN>|<a href=s hidden>|<div popover>|<i hidden=until-found>|<dialog>|<dialog open>|</dialog>|<text>|</text>|<metadata>|</metadata>`, "|")
 
 // FuzzSoup compares the content of pages of hard tags with that by the tree of
 // golang.org/x/net/html.

@@ -75,6 +75,8 @@ var hostile = []struct {
 	{"links that go on", `<a href=/x>x</a>` + strings.Repeat("<a href=/x>a<p>b<table>", 100_000), false},
 	{"lines", `<a href=/x>x</a>` + strings.Repeat("a<br>", 500_000), false},
 	{"classes", `<a href=/x>x</a>` + strings.Repeat("<div class='"+strings.Repeat("nav-", 1000)+"'>a</div>", 1000), false},
+	{"hidden links", `<a href=/x>x</a>` + strings.Repeat("<div hidden>a<nav><a href=/y>b</a></nav>", 100_000), true},
+	{"hidden links in a row", `<a href=/x>x</a>` + strings.Repeat("<p hidden>a<a href=/y>b</a></p>", 100_000), false},
 	{"robots without end", `<a href=/x>x</a>` + strings.Repeat("<meta name=robots content=none>", 100_000), false},
 }
 
