@@ -148,9 +148,21 @@ func TestLanguageFolding(t *testing.T) {
 		{"ro", "naționale naţionale NAT\u0326IONALE și şi", "naţional naţional naţional (şi) (şi)"},
 		{"fr", "l'eau qu\u2019il aujourd'hui", "(l) eau (qu) (il) (aujourd) (hui)"},
 		{"it", "dell'amore", "(dell) amor"},
-		{"und", "ΟΔΟΣ οδος οδός", "οδοσ οδοσ οδόσ"},
+		{"und", "ΟΔΟΣ οδος οδός", "οδοσ οδοσ οδοσ"},
+		{"und", "Μαΐου ΜΑΪΟΥ μαϊου ᾄδω αδω", "μαιου μαιου μαιου αδω αδω"},
 		{"und", "Zażółć GĘŚLĄ the", "zażółć gęślą the"},
-		{"und", "می\u200cخواهم", "میخواهم"},
+		{"und", "می\u200cخواهم ميخواهم", "ميخواهم ميخواهم"},
+		{"und", "كِتَابٌ كتـــاب كتاب ﻛﺘﺎﺏ ـ", "كتاب كتاب كتاب كتاب"},
+		{"und", "أحمد احمد إسلام آل ٱل مؤمن مومن", "احمد احمد اسلام ال ال مومن مومن"},
+		{"und", "مدرسة مدرسه على علي کتابی كتابي خانهٔ خانۀ", "مدرسه مدرسه علي علي كتابي كتابي خانه خانه"},
+		{"und", "ﷲ ﷺ", "الله (ﷺ)"}, // the second ligature has spaces
+		{"und", "שָׁלוֹם שלום \uFB2A", "שלום שלום (ש)"},
+		{"ru", "Росси\u0301я Россия ѝ мой", "росс росс (ѝ) (мой)"},
+		{"und", "ѓе\u0301 й", "ѓе (й)"}, // other accents of Cyrillic are part of their letters
+		{"und", "п’ять п\u02BCять п'ять", "(п) ять (п) ять (п) ять"},
+		{"en", "Ｌｉｎｕｘ classiﬁcation 𝐜𝐢𝐩𝐡𝐞𝐫𝐬 ℌ𝔬𝔲𝔰𝔢 ２０２６ ２０２６７ ﬁﬅ", "linux classif cipher hous 2026 () fist"},
+		{"en", "Ⅷ ĳssel ſun 5º nº", "viii ijssel sun 5o (no)"},
+		{"tr", "ＩＲＩ ırı", "ır ır"},
 		{"no", "ikke bøkene", "(ikke) bøk"},
 	} {
 		a := analyzerOf(t, tt.code)
@@ -172,8 +184,11 @@ func TestScriptsWithoutSpacesGivePairs(t *testing.T) {
 		{"2026年11月20日", "2026 年 11 月 20 日"},
 		{"한국어 학교에서", "한국 국어 학교 교에 에서"},
 		{"\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"}, // syllables taken apart
-		{"か\u3099ん はﾟか\u3099", "がん は\uff9fが"},          // voiced sound marks
-		{"กรุงเทพ", "กรุ รุง งเ เท ทพ"},                // marks stay with their letters
+		{"か\u3099ん はﾟか\u3099", "がん ぱが"},                // voiced sound marks
+		{"ｻｰﾊﾞｰ ㇰ ﾅ", "サー ーバ バー ㇰ ナ"},
+		{"二〇二六年", "二〇 〇二 二六 六年"},
+		{"ㄱㅏ", "\u1100ㅏ"},
+		{"กรุงเทพ", "กรุ รุง งเ เท ทพ"}, // marks stay with their letters
 		{"ພາສາລາວ ភាសា မြန်မာ", "ພາ າສ ສາ າລ ລາ າວ ភាសា မြန် န်မာ"},
 		{"ไทย๒๕", "ไท ทย ๒๕"},
 		{"日\u00adx", "日 (x)"},
@@ -229,6 +244,7 @@ func FuzzTerms(f *testing.F) {
 		strings.Repeat("e\u0301", 40), "\u0958 \uFB2A \U0001D15E", "leri İ I\u0307 ı", "ȘȚ t\u0326", "ẞ ßß", "ｶﾞｷﾞ",
 		"\u1112\u1161\u11ab\u1160\u11a8", "ท\u0e47ท\u0e47", "a\u00ad\u200c\u200d\u2060b", "ς", "\uff9e\uff9eカ\u3099\u3099",
 		"memetanikan belajar bekerja bé", "yaÿ ÿuy quéü", "日\xff本\u00ad",
+		"ـأُ ﷺ\uFE76 \u0670ا", "ῷ ΐ\u0301", "й\u0301\u0306 ѝ", "ｻｰﾊﾞｰ ﾡￂ ㄱㅏ ヿ ໜ", "Ｌｉ ŀl ŉ ｘ",
 	} {
 		f.Add(uint8(i), s)
 		f.Add(uint8(i+7), s)

@@ -122,7 +122,7 @@ func count(by []int, t Term) int {
 	return by[t.Index()]
 }
 
-// Form returns the most frequent spelling of t, in lower case and NFC. Among equally frequent
+// Form returns the most frequent spelling of t, folded. Among equally frequent
 // spellings it returns the alphabetically first. It returns "" if t does not occur, or if the
 // analyzer maps no spelling of t to t.
 func (s *Statistics) Form(t Term) string {

@@ -1,5 +1,5 @@
 // Package text turns text into terms: it splits Unicode text into words, normalizes them
-// (lower case, NFC), marks stop words, and stems the others.
+// (lower case, NFKC, one spelling), marks stop words, and stems the others.
 //
 // An [Analyzer] gives every stem a number, a [Term], so that the words of pages can be counted
 // and compared without string operations. It does not weight terms.
@@ -10,8 +10,10 @@
 //     words, like punctuation.
 //   - Text in scripts written without spaces between words (Chinese, Japanese, Thai, Lao, Khmer,
 //     Burmese), and in Hangul, is split into overlapping pairs of characters.
-//   - Words are normalized to NFC and lower-cased rune by rune, by the rules of their language;
-//     the Greek final sigma becomes a sigma.
+//   - Words are normalized to NFKC and lower-cased rune by rune, by the rules of their language.
+//   - Marks and forms of letters that writers of a script omit or exchange are unified: accents and
+//     the final sigma of Greek, stress marks of Cyrillic, vowel signs of Hebrew and Arabic, tatweel,
+//     hamza, and the Arabic and Persian forms of yeh, kaf and heh.
 //   - Words of one character (except a single character of such a script), numbers of more than
 //     four digits, and runs of more than 64 bytes are not scored.
 //   - Stop words are not scored.

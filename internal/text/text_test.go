@@ -6,9 +6,6 @@ import (
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // analyzer returns an analyzer of English text.
@@ -203,23 +200,22 @@ func TestStemByName(t *testing.T) {
 	}
 }
 
-// Each character that passes is its own composition, and composes with no character before it.
-func TestComposedWordsAreInNFC(t *testing.T) {
-	n := 0
+// A character alone is a word in the folded form if it is one as written, and the folded form is final.
+func TestFoldedCharactersAreWords(t *testing.T) {
 	for r := range rune(unicode.MaxRune + 1) {
-		if s := string(r); composed(s) && utf8.ValidRune(r) {
-			n++
-			if !norm.NFC.IsNormalString(s) || !norm.NFC.PropertiesString(s).BoundaryBefore() {
-				t.Errorf("%U is not in NFC, or not by itself", r)
-			}
+		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Cf) || unicode.Is(unicode.Unified_Ideograph, r) {
+			continue
 		}
-	}
-	if n < 20_000 {
-		t.Errorf("%d characters are composed", n)
-	}
-	for _, word := range []string{"e\u0301", "\u0439\u0306", "\u1100\u1161", "か\u3099", "x\u0323\u0307"} {
-		if composed(word) || composed([]byte(word)) {
-			t.Errorf("%+q is said to be composed", word)
+		for _, s := range []string{string(r), "x" + string(r) + "x", "日" + string(r) + "本", "ا" + string(r) + "\u0301"} {
+			for word := range Words(s) {
+				once := string(plain.fold(nil, word))
+				if twice := string(plain.fold(nil, once)); once != twice {
+					t.Fatalf("%U in %q: %q folds to %+q, and that to %+q", r, s, word, once, twice)
+				}
+				if again := slices.Collect(Words(once)); len(again) != 1 || again[0] != once {
+					t.Errorf("%U in %q: %q folds to %+q, with the words %+q", r, s, word, once, again)
+				}
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ const (
 	unspaced              // letter of a script written without spaces between words
 )
 
-// classOf returns the class of a character that is not ASCII. U+FFFD, for invalid UTF-8,
+// classOf returns the class of a character. U+FFFD, for invalid UTF-8,
 // separates words.
 func classOf(r rune) class {
 	switch {
@@ -134,10 +134,10 @@ func classOf(r rune) class {
 		}
 		return letter
 	case r < 0xC0:
-		switch r {
-		case '\u00AD': // soft hyphen
+		switch {
+		case r == '\u00AD': // soft hyphen
 			return joiner
-		case 'ª', 'µ', 'º':
+		case r == 'ª', r == 'µ', r == 'º', r < utf8.RuneSelf && lower[r] != 0:
 			return letter
 		}
 		return between
@@ -150,7 +150,10 @@ func classOf(r rune) class {
 		0xAC00 <= r && r < 0xD7A4,                            // Hangul
 		0x0E01 <= r && r < 0x0E31, 0x0E40 <= r && r < 0x0E46: // Thai
 		return unspaced
-	case '\u200C' <= r && r <= '\u200D', r == '\u2060': // zero-width (non-)joiner, word joiner
+	case r == '\u02BC': // an apostrophe, as some write it in Ukrainian and Breton
+		return between
+	case '\u200C' <= r && r <= '\u200D', r == '\u2060', // zero-width (non-)joiner, word joiner
+		r == '\u0640', 0xFE70 <= r && r < 0xFE80: // tatweel, which stretches Arabic words, and vowel signs on it
 		return joiner
 	case 0x1160 <= r && r < 0x1200, 0xD7B0 <= r && r < 0xD800, // vowels and finals of a Hangul syllable
 		r == '\uFF9E', r == '\uFF9F': // halfwidth voiced sound marks
@@ -158,7 +161,7 @@ func classOf(r rune) class {
 			return mark
 		}
 		return between
-	case unicode.IsLetter(r):
+	case unicode.IsLetter(r), unicode.Is(unicode.Nl, r): // Nl has the ideographic zero, and Roman numerals
 		if inUnspaced(r) {
 			return unspaced
 		}
@@ -200,46 +203,85 @@ func Words(s string) iter.Seq[string] {
 	}
 }
 
-// fold appends word to dst in NFC and lower case, without joiners.
+// fold appends word to dst as it is compared: in NFKC and lower case, without joiners, and in one of
+// the spellings that its script allows.
 func (c casing) fold(dst []byte, word string) []byte {
 	from := len(dst)
-	if !composed(word) && !norm.NFC.IsNormalString(word) {
-		word = norm.NFC.String(word)
-	}
-	for _, r := range word {
-		switch {
-		case r < utf8.RuneSelf && c.ascii != 0:
-			dst = append(dst, lower[r])
-		case r == 'ς':
-			dst = append(dst, "σ"...)
-		case r < utf8.RuneSelf || classOf(r) != joiner:
-			dst = utf8.AppendRune(dst, c.rune(r))
+	for i := range len(word) {
+		switch b := word[i]; {
+		case b >= utf8.RuneSelf:
+			return append(dst[:from], respell(c.foldRunes(word))...)
+		case c.ascii != 0:
+			dst = append(dst, b|c.ascii) // digits have that bit set
+		default:
+			dst = utf8.AppendRune(dst, c.rune(rune(b)))
 		}
-	}
-	if !composed(dst[from:]) && !norm.NFC.IsNormal(dst[from:]) {
-		dst = append(dst[:from], norm.NFC.Bytes(dst[from:])...)
 	}
 	return dst
 }
 
-// composed reports whether all characters of word are Latin, Cyrillic or Han characters that NFC
-// does not change in any context. It is a fast check that returns true for most words.
-func composed[T string | []byte](word T) bool {
-	for i := 0; i < len(word); i++ {
-		if word[i] >= utf8.RuneSelf {
-			return composedRunes(string(word[i:]))
+// foldRunes returns word in NFKC and lower case, without joiners.
+func (c casing) foldRunes(word string) []byte {
+	var folded []byte
+	for _, r := range norm.NFC.String(word) {
+		if classOf(r) == joiner {
+			continue
+		}
+		for _, r := range compatible(r) {
+			folded = utf8.AppendRune(folded, c.rune(r))
 		}
 	}
-	return true
+	return norm.NFC.Bytes(folded)
 }
 
-func composedRunes(word string) bool {
-	for _, r := range word {
-		switch {
-		case r < 0x300, 0x400 <= r && r < 0x483, 0x48A <= r && r < 0x530, 0x4E00 <= r && r < 0xA000:
-		default:
-			return false
+// compatible returns r in NFKC, unless words would begin or end elsewhere in that form, as in the
+// Arabic ligature of four words.
+func compatible(r rune) string {
+	written := string(r)
+	plain, class := norm.NFKC.String(written), classOf(r)
+	for i, r := range plain {
+		c := classOf(r)
+		if i == 0 && c != class || i > 0 && c != mark && (c != class || c == unspaced) {
+			return written
 		}
 	}
-	return true
+	return plain
+}
+
+// respell removes the marks that a script may omit: accents of Greek, vowel signs of Arabic and
+// Hebrew with the hamza on Arabic letters, and the stress of Cyrillic. It replaces the letters in
+// spellings.
+func respell(word []byte) []byte {
+	var respelled []byte
+	var pointed, stressed bool // whether the marks of the last letter are removed: all, or those of stress
+	for _, r := range string(word) {
+		switch {
+		case !unicode.IsMark(r):
+			pointed, stressed = unicode.In(r, unicode.Greek, unicode.Arabic, unicode.Hebrew), unicode.Is(unicode.Cyrillic, r)
+		case pointed, stressed && (r == '\u0300' || r == '\u0301'):
+			continue
+		}
+		if pointed {
+			r, _ = utf8.DecodeRuneInString(norm.NFD.String(string(r)))
+		}
+		if to, ok := spellings[r]; ok {
+			r = to
+		}
+		respelled = utf8.AppendRune(respelled, r)
+	}
+	return norm.NFC.Bytes(respelled)
+}
+
+// spellings maps letters to others that are written in their place: at the end of a word, in Arabic
+// and Persian text, or on a keyboard for the other language.
+var spellings = map[rune]rune{
+	'ς': 'σ',
+	'ٱ': 'ا', // alef wasla
+	'ى': 'ي', // alef maksura
+	'ی': 'ي', // Persian yeh
+	'ے': 'ي', // yeh barree
+	'ک': 'ك', // keheh
+	'ة': 'ه', // teh marbuta
+	'ہ': 'ه', // heh goal
+	'ە': 'ه', // ae
 }
