@@ -92,11 +92,11 @@ var languages = [...]language{
 	{"ru", dotted, []stemmer{{"russian", snowball(russian.Stem), false}}},
 	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem), false}}},
 	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem), false}}},
-	{"und", plain, []stemmer{{"none", stateless(unstemmed), true}}},
+	{"und", plain, []stemmer{{"prefix", stateless(prefix), true}, {"none", stateless(unstemmed), true}}},
 }
 
 // Languages returns the codes of the languages that [New] accepts: ISO 639-1, and "und" for
-// any other language. There are no stop words and no stemmer for "und".
+// any other language. There are no stop words for "und", and its stemmers know no language.
 func Languages() []string {
 	var codes []string
 	for _, l := range languages {

@@ -12,14 +12,15 @@ import (
 // Words in another script than Latin are "und", or "ru" if they are Cyrillic and every letter is
 // Russian. Latin words have the language with the most of their words in its stop list, unless
 // several languages have as many. The first word alone is not enough, because names begin so (Los
-// Angeles, Des Moines), except if there is a letter beyond ASCII.
+// Angeles, Des Moines), except if there is a letter beyond ASCII. Without stop words, they are
+// "und" if they have a letter beyond Latin-1, which English does not borrow.
 func QueryLanguage(words string) string {
-	latin, russian, other, accents := 0, 0, 0, false
+	latin, russian, other, last := 0, 0, 0, rune(0) // last letter of the Latin ones, by number
 	for _, r := range strings.ToLower(words) {
 		switch {
 		case unicode.Is(unicode.Latin, r):
 			latin++
-			accents = accents || r > unicode.MaxASCII
+			last = max(last, r)
 		case 'а' <= r && r <= 'я', r == 'ё':
 			russian++
 		case unicode.IsLetter(r):
@@ -46,7 +47,7 @@ func QueryLanguage(words string) string {
 			}
 			at++
 		}
-		if n == 1 && code != DefaultLanguage && !accents {
+		if n == 1 && code != DefaultLanguage && last <= unicode.MaxASCII {
 			n -= first
 		}
 		switch {
@@ -55,6 +56,9 @@ func QueryLanguage(words string) string {
 		case n == most && n > 0:
 			found = DefaultLanguage
 		}
+	}
+	if most == 0 && last > unicode.MaxLatin1 {
+		return "und"
 	}
 	return found
 }

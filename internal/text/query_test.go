@@ -24,6 +24,8 @@ func TestQueryLanguage(t *testing.T) {
 		"Des Moines":                                   "en",
 		"to be or not to be":                           "en",
 		"Rio de Janeiro":                               "en", // de is a stop word of several languages
+		"kontingenční tabulka":                         "und",
+		"café culture":                                 "en",
 		"C++ templates":                                "en",
 		"\xff\xfe":                                     "en",
 	} {
