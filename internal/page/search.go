@@ -98,10 +98,13 @@ func (s *search) spend(steps int) bool {
 
 // group returns the set of nodes that match one of several selectors, or false if the steps do
 // not suffice.
-func (s *search) group(g group) ([]bool, bool) {
+func (s *search) group(g group) ([]bool, bool) { return s.union(g, s.complex) }
+
+// union returns the union of the sets that match returns for several selectors.
+func (s *search) union(g group, match func(complexSelector) ([]bool, bool)) ([]bool, bool) {
 	var all []bool
 	for _, list := range g {
-		set, ok := s.complex(list)
+		set, ok := match(list)
 		if !ok {
 			return nil, false
 		}
@@ -156,16 +159,67 @@ func (s *search) reached(prior []bool, combinator byte) ([]bool, bool) {
 			if p.prev < 0 {
 				continue
 			}
-			// Texts and comments do not separate elements.
-			switch s.nodes[p.prev].node.Type {
-			case html.TextNode, html.CommentNode:
-				set[i] = set[p.prev]
-			default:
+			if s.separates(int(p.prev)) {
 				set[i] = prior[p.prev]
+			} else {
+				set[i] = set[p.prev]
 			}
 		}
 	}
 	return set, true
+}
+
+// has returns the set of nodes that :has with this selector matches. A selector without a combinator
+// at its start matches descendants, and may begin outside of the node, as in cascadia.
+func (s *search) has(list complexSelector) (set []bool, ok bool) {
+	if list[0].combinator == 0 {
+		if set, ok = s.complex(list); ok {
+			set, ok = s.related(set, ' ')
+		}
+		return set, ok
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if set, ok = s.compound(&list[i], set); ok {
+			set, ok = s.related(set, list[i].combinator)
+		}
+		if !ok {
+			return nil, false
+		}
+	}
+	return set, true
+}
+
+// related returns the set of nodes that a combinator relates to a later node in a set: the opposite
+// of reached.
+func (s *search) related(later []bool, combinator byte) ([]bool, bool) {
+	if !s.spend(visitCost * len(s.nodes)) {
+		return nil, false
+	}
+	set := make([]bool, len(s.nodes))
+	for i := len(later) - 1; i > 0; i-- { // descendants come before their ancestors
+		p := &s.nodes[i]
+		switch combinator {
+		case ' ':
+			set[p.parent] = set[p.parent] || later[i] || set[i]
+		case '>':
+			set[p.parent] = set[p.parent] || later[i]
+		case '~':
+			if p.prev >= 0 {
+				set[p.prev] = later[i] || set[i]
+			}
+		case '+':
+			if p.prev >= 0 {
+				set[p.prev] = later[i] || set[i] && !s.separates(i)
+			}
+		}
+	}
+	return set, true
+}
+
+// separates reports whether a node is neither a text nor a comment, which are no neighbours.
+func (s *search) separates(i int) bool {
+	kind := s.nodes[i].node.Type
+	return kind != html.TextNode && kind != html.CommentNode
 }
 
 // compound returns those nodes of a set that satisfy all conditions. A nil set stands for all nodes.
@@ -220,27 +274,19 @@ func (s *search) pseudo(c *pseudo, set []bool) bool {
 	if !slices.Contains(set, true) {
 		return true
 	}
-	inner, ok := s.group(c.inner)
+	match := s.complex
+	if c.name == "has" {
+		match = s.has
+	}
+	inner, ok := s.union(c.inner, match)
+	if ok && c.name == "haschild" {
+		inner, ok = s.related(inner, '>')
+	}
 	if !ok || !s.spend(visitCost*len(s.nodes)) {
 		return false
 	}
-	switch c.name {
-	case "not":
-		for i := range inner {
-			inner[i] = !inner[i]
-		}
-	default:
-		// From the last node to the first, so that descendants come before their ancestors.
-		matches := inner
-		inner = make([]bool, len(matches))
-		for i := len(matches) - 1; i > 0; i-- {
-			if matches[i] || c.name == "has" && inner[i] {
-				inner[s.nodes[i].parent] = true
-			}
-		}
-	}
 	for i := range set {
-		set[i] = set[i] && inner[i] && s.nodes[i].node.Type == html.ElementNode
+		set[i] = set[i] && inner[i] != (c.name == "not") && s.nodes[i].node.Type == html.ElementNode
 	}
 	return true
 }

@@ -24,7 +24,7 @@ type complexSelector []compound
 // A compound is a list of conditions on one node. Cascadia parses and tests the conditions that do
 // not contain selectors.
 type compound struct {
-	combinator byte             // ' ', '>', '+' or '~'; 0 for the first compound
+	combinator byte             // ' ', '>', '+' or '~'; 0 for the first compound, unless it is relative, as in :has(> p)
 	simple     cascadia.Matcher // type, id, classes and attributes; nil if there are none
 	pseudos    []pseudo
 }
@@ -33,7 +33,7 @@ type compound struct {
 type pseudo struct {
 	name  string           // in lower case
 	match cascadia.Matcher // nil if inner is set
-	inner group            // argument of :not, :has and :haschild, otherwise nil
+	inner group            // argument of :not, :is, :where, :has and :haschild, otherwise nil
 }
 
 // ParseSelector parses "name=css", with the name of the field.
@@ -48,7 +48,7 @@ func ParseSelector(s string) (Selector, error) {
 	case strings.TrimSpace(css) == "":
 		return Selector{}, errors.New("no selector after the =")
 	}
-	if _, err := cascadia.ParseGroup(css); err != nil {
+	if _, err := cascadia.ParseGroup(withoutLevel4(css)); err != nil {
 		return Selector{}, fmt.Errorf("in %q: %w", css, err)
 	}
 	p := splitter{s: css}
@@ -62,7 +62,77 @@ func ParseSelector(s string) (Selector, error) {
 	return Selector{name, g}, nil
 }
 
-// A splitter splits a selector that cascadia accepts into conditions. The types of cascadia's
+// withoutLevel4 returns a selector that is valid by the rules of cascadia if css is valid. Of Selectors
+// Level 4, cascadia v1.3.5 lacks :is and :where, whose argument is as that of :not, and combinators at
+// the start of the selectors in :has, which are removed.
+func withoutLevel4(css string) string {
+	var (
+		p     = splitter{s: css}
+		b     strings.Builder
+		done  int    // css[:done] has been copied to b
+		inHas []bool // for each open parenthesis, whether it is that of :has
+	)
+	relative := func() {
+		p.space()
+		if c := p.peek(); c == '>' || c == '+' || c == '~' {
+			b.WriteString(css[done:p.i])
+			p.i++
+			done = p.i
+		}
+	}
+	for p.i < len(css) {
+		switch c := css[p.i]; c {
+		case '\\':
+			p.escape()
+		case '[':
+			p.i++
+			p.argument(']')
+		case '/':
+			if !p.space() {
+				p.i++
+			}
+		case ':':
+			p.i++
+			start := p.i
+			p.name()
+			name := strings.ToLower(css[start:p.i])
+			if p.peek() != '(' {
+				continue
+			}
+			p.i++
+			switch name {
+			case "is", "where":
+				b.WriteString(css[done:start] + "not")
+				done = start + len(name)
+				inHas = append(inHas, false)
+			case "has", "not", "haschild":
+				inHas = append(inHas, name == "has")
+				if name == "has" {
+					relative()
+				}
+			case "matches", "matchesown":
+				p.space()
+				p.regexp()
+				p.i++
+			default:
+				p.argument(')')
+			}
+		case ')':
+			p.i++
+			inHas = inHas[:max(0, len(inHas)-1)]
+		case ',':
+			p.i++
+			if n := len(inHas); n > 0 && inHas[n-1] {
+				relative()
+			}
+		default:
+			p.i++
+		}
+	}
+	return b.String() + css[done:]
+}
+
+// A splitter splits a selector that cascadia accepts, apart from what withoutLevel4 replaces, into conditions. The types of cascadia's
 // syntax tree are not exported, and its Match cannot be stopped.
 type splitter struct {
 	s   string
@@ -90,7 +160,13 @@ func (p *splitter) group() (g group) {
 
 func (p *splitter) complexSelector() (list complexSelector) {
 	p.space()
-	list = append(list, p.compound(0))
+	var first byte
+	if c := p.peek(); c == '+' || c == '>' || c == '~' {
+		first = c
+		p.i++
+		p.space()
+	}
+	list = append(list, p.compound(first))
 	for p.err == nil {
 		var combinator byte
 		if p.space() {
@@ -163,7 +239,7 @@ func (p *splitter) pseudo() pseudo {
 		return c
 	}
 	switch c.name {
-	case "not", "has", "haschild":
+	case "not", "is", "where", "has", "haschild":
 		p.i++
 		c.inner = p.group()
 		p.i++
