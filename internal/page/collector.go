@@ -29,10 +29,10 @@ type collector struct {
 	allPaths []byte // tag paths of the references, concatenated
 	lastPath string // tag path of the latest link
 
-	references []reference
-	open       []int // indexes of the references of open links; -1 if there were too many references
-	waiting    []int // indexes of ended references whose block is still open
-	held       int   // number of the first of them that are outside the concealed element
+	references   []reference
+	open         []int // indexes of the references of open links; -1 if there were too many references
+	waiting      []int // indexes of ended references whose block is still open
+	outerWaiting int   // number of the first of them that are outside the concealed element
 
 	concealed     concealment
 	concealedSize int // number of bytes of the anchors in concealed elements
@@ -255,10 +255,10 @@ func (c *collector) separate(how layout) {
 	case block:
 		c.gap = '\n'
 		c.block = len(c.body)
-		for _, i := range c.waiting[c.held:] {
+		for _, i := range c.waiting[c.outerWaiting:] {
 			c.references[i].to = c.block
 		}
-		c.waiting = c.waiting[:c.held]
+		c.waiting = c.waiting[:c.outerWaiting]
 	case newline:
 		c.gap = '\n'
 	case replaced:

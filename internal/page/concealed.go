@@ -53,7 +53,7 @@ func (c *collector) conceal() {
 	if c.regions != nil {
 		c.concealed.regions = len(c.regions.list)
 	}
-	c.held = len(c.waiting)
+	c.outerWaiting = len(c.waiting)
 }
 
 // reveal ends the concealment. It removes the concealed text, except for the anchors of links.
@@ -67,7 +67,7 @@ func (c *collector) reveal() {
 		}
 		r.start, r.end, r.from, r.to = before.body, before.body, before.body, before.body
 	}
-	c.waiting, c.held = c.waiting[:c.held], 0
+	c.waiting, c.outerWaiting = c.waiting[:c.outerWaiting], 0
 	c.body, c.block, c.fallback, c.gap, c.full = c.body[:before.body], before.block, before.fallback, before.gap, before.full
 	if c.regions != nil {
 		c.regions.list = c.regions.list[:before.regions]

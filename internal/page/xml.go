@@ -16,7 +16,7 @@ func fromXML(page string) string {
 		z    scanner
 		b    strings.Builder
 		done int // page[:done] has been copied to b
-		p    = prefixes{none: !strings.Contains(page, "xmlns:")}
+		p    = prefixes{undeclared: !strings.Contains(page, "xmlns:")}
 	)
 	z.reset(page)
 	z.foreign = true
@@ -64,13 +64,13 @@ const maxPrefixes = 100
 // prefixes stores which prefixes of names stand for a namespace whose elements HTML has. A declaration
 // holds to the end of the page, not of its element, because pages do not declare a prefix twice.
 type prefixes struct {
-	none  bool // the page has no declarations
-	known map[string]bool
+	undeclared bool // the page has no declarations
+	known      map[string]bool
 }
 
 // bind stores the prefixes that the latest tag declares.
 func (p *prefixes) bind(z *scanner) {
-	if p.none {
+	if p.undeclared {
 		return
 	}
 	for at := z.nameEnd; ; {
