@@ -1,6 +1,7 @@
 package page
 
 import (
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -24,7 +25,8 @@ type concealment struct {
 
 // isConcealed reports whether an element of HTML with these attributes is concealed. Pages whose html
 // or body element is hidden are displayed by a script, so these elements are not concealed. Text that
-// is hidden until it is found is content, as is the text of closed details elements.
+// is hidden until it is found is content, as is the text of closed details elements, and what React 18
+// streams in <div hidden id="S:1f"> for a script to move into place.
 func isConcealed(name atom.Atom, a *attrs) bool {
 	switch name {
 	case atom.Html, atom.Body:
@@ -41,8 +43,12 @@ func isConcealed(name atom.Atom, a *attrs) bool {
 		}
 	}
 	how, hidden := a.find("hidden")
-	return hidden && !strings.EqualFold(how, "until-found")
+	return hidden && !strings.EqualFold(how, "until-found") && !(name == atom.Div && streamed.MatchString(a.value("id")))
 }
+
+// streamed matches the id of an element in which React streams content; it may begin with the prefix
+// of the application.
+var streamed = regexp.MustCompile(`S:[0-9a-f]+$`)
 
 // conceal begins to conceal the innermost element.
 func (c *collector) conceal() {

@@ -36,6 +36,16 @@ func TestLinksInConcealedElements(t *testing.T) {
 	})
 }
 
+// A script moves what React streams; other hidden elements stay hidden.
+func TestStreamedContentIsText(t *testing.T) {
+	page := `<div id=B:0>…</div><div hidden id="S:0"><p>article</div><div hidden id="appS:1f">more</div><div hidden id="S:x">menu</div><p hidden id="S:0">note</p>`
+	withScanAndTree(t, page, func(t *testing.T, c Content) {
+		if c.Text != "…\narticle\nmore" {
+			t.Errorf("%q", c.Text)
+		}
+	})
+}
+
 // Regions in a concealed element must not be taken for regions of the text that replaces it.
 func TestMainContentAfterConcealedElement(t *testing.T) {
 	x := NewExtractor()

@@ -83,7 +83,7 @@ var languages = [...]language{
 	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem), false}}},
 	{"fr", plain, []stemmer{{"french", snowball(french.Stem), false}}},
 	{"hu", plain, []stemmer{{"hungarian", snowball(hungarian.Stem), false}}},
-	{"id", plain, []stemmer{{"indonesian", stateless(Indonesian), false}}},
+	{"id", plain, []stemmer{{"prefix", stateless(prefix), true}, {"none", stateless(unstemmed), true}}},
 	{"it", plain, []stemmer{{"italian", snowball(italian.Stem), false}}},
 	{"nl", plain, []stemmer{{"dutch", snowball(dutch.Stem), false}}},
 	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem), false}}},

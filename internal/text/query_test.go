@@ -23,11 +23,12 @@ func TestQueryLanguage(t *testing.T) {
 		"los angeles":                                  "en",
 		"Des Moines":                                   "en",
 		"to be or not to be":                           "en",
-		"Rio de Janeiro":                               "en", // de is a stop word of several languages
-		"kontingenční tabulka":                         "und",
-		"café culture":                                 "en",
-		"C++ templates":                                "en",
-		"\xff\xfe":                                     "en",
+		"Rio de Janeiro":                               "en",                                    // de is a stop word of several languages
+		"en-tête et pied de page":                      "und", "at være eller ikke være": "und", // Danish or Norwegian
+		"kontingenční tabulka": "und",
+		"café culture":         "en",
+		"C++ templates":        "en",
+		"\xff\xfe":             "en",
 	} {
 		if got := QueryLanguage(words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)
