@@ -174,6 +174,9 @@ func classOf(r rune) class {
 	return between
 }
 
+// Unspaced reports whether r is a letter of a script whose text is split into pairs of characters.
+func Unspaced(r rune) bool { return classOf(r) == unspaced }
+
 // inUnspaced reports whether r is a letter of a script written without spaces between words,
 // or of Hangul.
 func inUnspaced(r rune) bool {
