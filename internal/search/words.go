@@ -30,7 +30,7 @@ func expression(query string) string {
 		if b.Len() > 0 {
 			b.WriteString(" OR ")
 		}
-		b.WriteString(`"` + word + `"`) // a word has letters and digits, and no quotes
+		b.WriteString(`"` + word + `"`) // a word has no quotes
 	}
 	return b.String()
 }

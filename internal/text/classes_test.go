@@ -12,7 +12,7 @@ import (
 func randomText(rng *rand.Rand) string {
 	pieces := []string{"a", "The", "OF", "x1", "1984", "19845", "course", "universities", "internationalization",
 		strings.Repeat("q", 7), strings.Repeat("v", 8), strings.Repeat("w", 16), strings.Repeat("z", 63), strings.Repeat("y", 64), strings.Repeat("j", 65), strings.Repeat("7", 70),
-		"é", "Größe", "Москва", "日", "本", "ก", "\u0301", "\u00AD", "\u200D", "“", "’", "…", "٤", "\xff", "\xe6\x97", "\x80", "@[`{/:"}
+		"é", "Größe", "Москва", "日", "本", "ก", "\u0301", "\u00AD", "\u200D", "“", "’", "…", "٤", "++", "#", ".", ".NET", "C", "\xff", "\xe6\x97", "\x80", "@[`{/:"}
 	var b strings.Builder
 	loose := rng.IntN(5)
 	for range rng.IntN(60) {

@@ -1,5 +1,7 @@
 package text
 
+import "strings"
+
 // Restrict maps all stems that are not known yet to one term. It is for callers that only count
 // known terms, such as the keywords of a topic, and avoids most stemming and caching. Words of one
 // character that are not known yet become a [Gap]. All known terms become permanent, as by
@@ -60,6 +62,7 @@ func (h *prefixes) add(word uint64) {
 
 // addStem adds the prefixes of all words that may have the given stem.
 func (h *prefixes) addStem(stem string) {
+	stem = strings.ToLower(strings.TrimPrefix(stem, ".")) // the filter is applied without the dot
 	switch {
 	case len(stem) > prefixLength:
 		h.add(eight(stem, 0))

@@ -23,7 +23,7 @@ func restricted(tb testing.TB, l *language, st stemmer, known string) *Analyzer 
 var languageEnglish = &languages[slices.Index(Languages(), "en")]
 
 func TestRestrict(t *testing.T) {
-	a := restricted(t, languageEnglish, languageEnglish.stemmers[0], "universities of x rays café 1984 ox")
+	a := restricted(t, languageEnglish, languageEnglish.stemmers[0], "universities of x rays café 1984 ox c++ .NET")
 	for _, tt := range []struct{ text, want string }{
 		{"the University of X: ray-tracing", "(the) univers (of) (x) rai "},
 		{"universal universes unit uni UNIVERSITY", "univers univers   univers"},
@@ -32,6 +32,7 @@ func TestRestrict(t *testing.T) {
 		{"1984 1985 19845 ox oxen oxes", "1984  () ox  ox"},
 		{"internationalizations of supercalifragilisticexpialidocious universalities", " (of)  univers"},
 		{"日本語 語", "  "},
+		{"C++ c# .NET net .NETX", "c++  .NET  "},
 	} {
 		for _, when := range []string{"cold", "warm"} {
 			if got := names(a, a.Append(nil, tt.text)); got != tt.want {

@@ -8,6 +8,8 @@
 //
 //   - A word is a run of Unicode letters, digits and combining marks. Invalid UTF-8 separates
 //     words, like punctuation.
+//   - In names such as C++, C# and .NET, signs are part of the word: "++" and "#" after a single
+//     ASCII letter, and a dot before capitals that is not after a word.
 //   - Text in scripts written without spaces between words (Chinese, Japanese, Thai, Lao, Khmer,
 //     Burmese), and in Hangul, is split into overlapping pairs of characters.
 //   - Words are normalized to NFKC and lower-cased rune by rune, by the rules of their language.
@@ -17,7 +19,7 @@
 //   - Words of one character (except a single character of such a script), numbers of more than
 //     four digits, and runs of more than 64 bytes are not scored.
 //   - Stop words are not scored.
-//   - All other words are stemmed.
+//   - All other words are stemmed, except numbers and words with signs.
 //
 // Words that are not scored become silent terms. Silent terms preserve the positions of the other
 // terms, so that phrases can be found as they were written.
@@ -30,6 +32,7 @@
 package text
 
 import (
+	"bytes"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -169,6 +172,12 @@ func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end i
 				continue
 			}
 		}
+		switch {
+		case n == 1 && s[i] >= 'A':
+			n += signs(s[i+1:])
+		case i > 0 && s[i-1] == '.' && hasDot(s, i, i+n):
+			i, n = i-1, n+1
+		}
 		dst = append(dst, a.word(s, i, n))
 	}
 	return dst, end
@@ -246,6 +255,8 @@ func (a *Analyzer) learn(word string) Term {
 		return a.intern(a.silentTerms, w, silent)
 	case digits && chars > 4:
 		return Gap
+	case digits, bytes.ContainsAny(w, ".+#"):
+		return a.term(w)
 	}
 	return a.term(a.stem(w))
 }

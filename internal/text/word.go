@@ -2,6 +2,7 @@ package text
 
 import (
 	"iter"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -54,7 +55,42 @@ func nextWord(s string, i int) (start, end, next int) {
 		}
 		i += n
 	}
+	if i == start+1 && s[start] >= 'A' {
+		i += signs(s[i:])
+	}
+	if hasDot(s, start, i) {
+		start--
+	}
 	return start, i, i
+}
+
+// signs returns the number of signs that s begins with and that belong to a single letter before
+// them, as in C++ and C#.
+func signs(s string) int {
+	switch {
+	case strings.HasPrefix(s, "++"):
+		return 2
+	case strings.HasPrefix(s, "#"):
+		return 1
+	}
+	return 0
+}
+
+// hasDot reports whether the word s[start:end] begins with the dot before it, as in .NET: it has
+// only capitals, at least two, and the dot is not after a word, as in ASP.NET, or another dot. In
+// lower case, a dot begins the names of files and domains, whose words are searched without it.
+func hasDot(s string, start, end int) bool {
+	if start == 0 || s[start-1] != '.' || end-start < 2 {
+		return false
+	}
+	for i := start; i < end; i++ {
+		if s[i] < 'A' || 'Z' < s[i] {
+			return false
+		}
+	}
+	r, _ := utf8.DecodeLastRuneInString(s[:start-1])
+	c := classOf(r)
+	return r != '.' && (c == between || c == unspaced)
 }
 
 // pair is nextWord for a character of class unspaced at i. The word consists of this character and,
@@ -207,8 +243,12 @@ func Words(s string) iter.Seq[string] {
 }
 
 // fold appends word to dst as it is compared: in NFKC and lower case, without joiners, and in one of
-// the spellings that its script allows.
+// the spellings that its script allows. A word with a dot keeps its capitals, which make the dot a
+// part of it.
 func (c casing) fold(dst []byte, word string) []byte {
+	if strings.HasPrefix(word, ".") {
+		return append(dst, word...)
+	}
 	from := len(dst)
 	for i := range len(word) {
 		switch b := word[i]; {
