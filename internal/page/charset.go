@@ -36,14 +36,14 @@ const (
 // Declarations inside the body are used only in markup.
 //
 // The charset is determined by the byte order mark, then by the declaration in the header, then
-// by the declaration in the page. Without a declaration, the charset is windows-1252 if the body
-// is ASCII, UTF-8 if it is other valid UTF-8, an East Asian or Cyrillic charset if guess finds
-// one, and otherwise windows-1252.
+// by the declaration in the page. Without a declaration, the charset is ISO-2022-JP if the body is
+// ASCII with its escape sequences, windows-1252 if it is other ASCII, UTF-8 if it is mostly valid
+// UTF-8, the charset that guess finds, and otherwise windows-1252.
 //
 // Some declarations are ignored because they contradict the body: UTF-8, if most non-ASCII
 // characters are not UTF-8; UTF-16, if the start of the body has no zero bytes; any other charset
-// than UTF-16, if the markup begins in UTF-16; a western single-byte charset, if the body is valid
-// UTF-8 and not ASCII.
+// than UTF-16, if the markup begins in UTF-16; a western single-byte charset, if the body is mostly
+// valid UTF-8 and not ASCII.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
 	head := view(body[:min(len(body), maxPrescan)])
@@ -71,6 +71,9 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	case valid && name == utf8Name:
 		return view(body), name // there is no byte order mark to remove
 	case isASCII(body):
+		if enc == nil && (bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@"))) {
+			enc, name = lookup("iso-2022-jp")
+		}
 	case (enc == nil || isWestern(name)) && (valid || isUTF8(body, minUTF8)):
 		enc, name = lookup(utf8Name)
 	case enc == nil:

@@ -17,13 +17,33 @@ var guessTable = []struct{ text, charsets string }{
 	{"這是我和朋友們在學校裡讀的書，非常有意思，所以我想再讀一遍。圖書館裡還有很多別的書，我們明天去看看。", "big5"},
 	{"Это книга, которую я читал в школе с друзьями, и она была одной из лучших, но я не помню, как её зовут.", "windows-1251 koi8-r iso-8859-5 ibm866"},
 	{"Це книга, яку я читав у школі з друзями, і вона була однією з найкращих, але я не знаю, як її звати та де вона.", "windows-1251 iso-8859-5 koi8-u"},
+	{"Это короткое предложение.", "windows-1251 koi8-r iso-8859-5 ibm866"},
+	{"ОБЪЯВЛЕНИЕ О ПРОДАЖЕ ДОМА", "windows-1251 koi8-r iso-8859-5 ibm866"},
+	{"Това е книгата, която прочетох в училище с приятели.", "windows-1251 iso-8859-5"},
+	{"Ово је књига коју сам читао у школи са пријатељима.", "windows-1251 iso-8859-5"},
+	{"Άλλο ένα βιβλίο που διάβασα στο σχολείο με τους φίλους μου.", "windows-1253 iso-8859-7"},
+	{"זה הספר שקראתי בבית הספר עם החברים שלי.", "windows-1255"},
+	{"هذا هو الكتاب الذي قرأته في المدرسة مع أصدقائي.", "windows-1256"},
+	{"นี่คือหนังสือที่ผมอ่านกับเพื่อนที่โรงเรียน", "windows-874"},
+	{"Tuto knihu jsem četl ve škole s přáteli a líbila se mi, protože je dobře napsaná.", "windows-1250 iso-8859-2"},
+	{"Túto knihu som čítal v škole s priateľmi a veľmi sa mi páčila, lebo je dobre napísaná.", "windows-1250 iso-8859-2"},
+	{"Tę książkę czytałem w szkole z kolegami i bardzo mi się podobała, bo jest świetna.", "windows-1250 iso-8859-2"},
+	{"Ezt a könyvet az iskolában olvastam a barátaimmal, és nagyon tetszett, mert jól írták. Ő is szerette, sőt.", "windows-1250 iso-8859-2:windows-1250"},
+	{"To knjigo sem bral v šoli s prijatelji in mi je bila všeč, ker je človek v njej živ.", "windows-1250 iso-8859-2"},
+	{"Această carte am citit-o la şcoală cu prietenii şi mi-a plăcut mult, pentru că este bine scrisă.", "windows-1250 iso-8859-2:windows-1250"},
+	{"Bu kitabı okulda arkadaşlarımla okudum ve çok beğendim, çünkü iyi yazılmış.", "windows-1254"},
+	{"Šią knygą skaičiau mokykloje su draugais ir man ji labai patiko, nes ji gerai parašyta.", "windows-1257"},
+	{"Šo grāmatu es lasīju skolā ar draugiem, un man tā ļoti patika, jo tā ir labi uzrakstīta.", "windows-1257"},
 
-	// Left to windows-1252:
 	{"Été à la forêt, où l'élève a déjà été réveillé; ça et là, noël et maïs.", "windows-1252 iso-8859-15:windows-1252"},
 	{"ÄÄKKÖSET ÖLJYÄÄN HÄÄYÖAIE, ÄÄRIÄÄN MYÖTÄ KÄÄPIÖ — Ääliö, älä lyö, ööliä läikkyy!", "windows-1252"},
+	{"Þetta er bókin sem ég las í skólanum með vinum mínum, og mér þótti hún góð.", "windows-1252"},
+	{"Este é o livro que li na escola com os meus amigos, e não o esqueci até à data.", "windows-1252"},
+	{"This is the résumé of Mr. Müller, who is naïve: the “Product®” of «Firm»™ costs £5.", "windows-1252"},
+	{"Á ", "windows-1252"},
 	{"“It’s the best,” he said. “Isn’t it?” — ‘Yes,’ said I; “that’s what they’re all about…”", "windows-1252"},
 	{"Größe, Straße, Übermäßig, ÄRGER, ÖFTER, ÜBER, ÄÖÜ", "windows-1252"},
-	{"××××÷÷÷÷ ©©©®®®±±±", "windows-1252"},
+	{"3 × 4 ÷ 2 = 6 ± 1 © ® 20 °C §", "windows-1252"},
 }
 
 func TestGuess(t *testing.T) {
@@ -34,7 +54,7 @@ func TestGuess(t *testing.T) {
 				want = charset
 			}
 			enc, _ := lookup(charset)
-			body, err := encoding.ReplaceUnsupported(enc.NewEncoder()).String("<p class=a>" + test.text + "</p><p>" + test.text)
+			body, err := encoding.ReplaceUnsupported(enc.NewEncoder()).String("<script>déjà vu</script><p class=a>" + test.text + "</p><p>" + test.text + " ")
 			if err != nil {
 				t.Fatal(err)
 			}
