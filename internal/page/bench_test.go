@@ -56,7 +56,7 @@ func BenchmarkScan(b *testing.B) {
 		t construction
 	)
 	benchmark(b, func(doc *Document) {
-		text, _ := doc.decode(true)
+		text, _, _ := doc.decode(true)
 		c.reset()
 		t.read(text, &c)
 	})

@@ -32,7 +32,8 @@ const (
 	westernName = "windows-1252"
 )
 
-// decode returns the body as valid UTF-8 without byte order mark, and the name of its charset.
+// decode returns the body as valid UTF-8 without byte order mark, the name of its charset, and whether
+// the charset was guessed: neither a declaration nor the form of the bytes determines it.
 // Declarations inside the body are used only in markup.
 //
 // The charset is determined by the byte order mark, then by the declaration in the header, then
@@ -44,7 +45,7 @@ const (
 // characters are not UTF-8; UTF-16, if the start of the body has no zero bytes; any other charset
 // than UTF-16, if the markup begins in UTF-16; a western single-byte charset, if the body is mostly
 // valid UTF-8 and not ASCII.
-func (doc *Document) decode(isMarkup bool) (text, name string) {
+func (doc *Document) decode(isMarkup bool) (text, name string, guessed bool) {
 	body := doc.Body
 	head := view(body[:min(len(body), maxPrescan)])
 	name, ok := bom(body)
@@ -53,7 +54,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	if name != "" {
 		enc, _ := charset.Lookup(name)
-		return decodeAs(body, enc, name)
+		return decodeAs(body, enc, name), name, false
 	}
 	valid := doc.IsUTF8 || utf8.Valid(body)
 	checked := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
@@ -69,25 +70,27 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	switch {
 	case valid && name == utf8Name:
-		return view(body), name // there is no byte order mark to remove
+		return view(body), name, false // there is no byte order mark to remove
 	case isASCII(body):
 		if enc == nil && (bytes.Contains(body, []byte("\x1b$B")) || bytes.Contains(body, []byte("\x1b$@"))) {
 			enc, name = lookup("iso-2022-jp")
+			guessed = true
 		}
 	case (enc == nil || isWestern(name)) && (valid || isUTF8(body, minUTF8)):
 		enc, name = lookup(utf8Name)
 	case enc == nil:
 		enc, name = lookup(guess(body))
+		guessed = true
 	}
 	if enc == nil {
 		enc, name = lookup(westernName)
 	}
-	return decodeAs(body, enc, name)
+	return decodeAs(body, enc, name), name, guessed
 }
 
 // decodeAs decodes a body. Undecodable bytes become U+FFFD. The text may share memory with the
 // body.
-func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) {
+func decodeAs(body []byte, enc encoding.Encoding, name string) string {
 	if name != utf8Name && (!isWestern(name) || !isASCII(body)) {
 		if decoded, err := enc.NewDecoder().Bytes(body); err == nil {
 			body = decoded
@@ -97,7 +100,7 @@ func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) 
 	if !utf8.Valid(body) { // validation is much faster than decoding
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
-	return view(body), name
+	return view(body)
 }
 
 // lookup returns the encoding with a label, or nil if the label is unknown. It treats the standard's

@@ -174,7 +174,7 @@ func TestEncodingSuite(t *testing.T) {
 				scripts++
 				wantName = westernName
 			}
-			if _, got := (&Document{Body: body}).decode(true); got != wantName {
+			if _, got, _ := (&Document{Body: body}).decode(true); got != wantName {
 				failed++
 				t.Logf("%s: %.200q: read as %s, want %s", name, body, got, wantName)
 			}

@@ -58,12 +58,36 @@ func TestGuess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got := (&Document{Body: []byte(body)}).decode(true); got != want {
+			if _, got, _ := (&Document{Body: []byte(body)}).decode(true); got != want {
 				t.Errorf("%.30s… in %s is read as %s", test.text, charset, got)
 			}
-			if _, got := (&Document{Body: []byte(body[:len(body)-1]), Charset: "utf-8"}).decode(true); got != want {
+			if _, got, _ := (&Document{Body: []byte(body[:len(body)-1]), Charset: "utf-8"}).decode(true); got != want {
 				t.Errorf("%.30s… in %s, called UTF-8, is read as %s", test.text, charset, got)
 			}
+		}
+	}
+}
+
+func TestCharsetGuessed(t *testing.T) {
+	for _, test := range []struct {
+		name, declared, body string
+		want                 bool
+	}{
+		{"the header", "windows-1252", "caf\xE9", false},
+		{"the page", "", "<meta charset=windows-1252>caf\xE9", false},
+		{"a byte order mark", "", "\xFE\xFF\x00a", false},
+		{"ASCII", "", "a", false},
+		{"UTF-8", "", "é", false},
+		{"UTF-8 with a stray byte", "", "éééééééééé\xFF", false},
+		{"a declaration that is not true", "utf-8", "caf\xE9", true},
+		{"an unknown declaration", "klingon", "caf\xE9", true},
+		{"letters", "", "caf\xE9", true},
+		{"the default", "", "\xA9", true},
+		{"escape sequences", "", "\x1b$BF|K\\\x1b(B", true},
+	} {
+		c := NewExtractor().Extract(Document{ContentType: "text/html", Charset: test.declared, Body: []byte(test.body)})
+		if c.CharsetGuessed != test.want {
+			t.Errorf("by %s: guessed is %t, want %t", test.name, c.CharsetGuessed, test.want)
 		}
 	}
 }
@@ -71,7 +95,7 @@ func TestGuess(t *testing.T) {
 // TestChardetSuite reads the text of html5lib that declares no charset.
 func TestChardetSuite(t *testing.T) {
 	body := testfile.Read(t, testfile.Shared(t, "suites/html5lib/encoding/chardet/test_big5.txt"))
-	if text, got := (&Document{Body: body}).decode(false); got != "big5" || !strings.Contains(text, "道可道") {
+	if text, got, _ := (&Document{Body: body}).decode(false); got != "big5" || !strings.Contains(text, "道可道") {
 		t.Errorf("read as %s: %.100q", got, text)
 	}
 }
@@ -83,7 +107,7 @@ func TestGuessAgreesWithDeclarations(t *testing.T) {
 		pages, high := 0, 0
 		archived(t, testfile.Shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 			pages++
-			_, name := doc.decode(true)
+			_, name, _ := doc.decode(true)
 			if name == utf8Name || isASCII(doc.Body) {
 				return
 			}

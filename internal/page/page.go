@@ -87,6 +87,10 @@ type Content struct {
 	Simhash    string      // 16 hexadecimal digits; see simhash.go: half from all words, half from those outside links
 	Charset    string      // the charset used, by its name in the Encoding Standard
 
+	// CharsetGuessed reports that the charset was guessed by the letters of the page, or is the
+	// default: the page declares none, has no byte order mark, and is neither ASCII nor UTF-8.
+	CharsetGuessed bool
+
 	// Fields holds the values that the selectors matched, sorted by name. Selectors without a
 	// match are missing.
 	Fields []wire.Values
@@ -172,11 +176,11 @@ func (x *Extractor) Extract(doc Document) Content {
 	if len(doc.Refresh) > 0 {
 		c.refreshHeader(&doc)
 	}
-	text, charset := doc.decode(kind != plain)
+	text, charset, guessed := doc.decode(kind != plain)
 	if kind == xml {
 		text = fromXML(text)
 	}
-	content := Content{Charset: charset}
+	content := Content{Charset: charset, CharsetGuessed: guessed}
 	switch {
 	case kind == plain:
 		c.text(text)

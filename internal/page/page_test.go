@@ -38,7 +38,7 @@ func withScanAndTree(t *testing.T, html string, f func(t *testing.T, c Content))
 func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 	c := collector{agent: x.Agent}
 	c.reset()
-	text, charset := doc.decode(true)
+	text, charset, guessed := doc.decode(true)
 	root := tree(text)
 	if root == nil {
 		return content, false
@@ -49,7 +49,7 @@ func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 		c.reset()
 		t.readFrames(text, &c, true)
 	}
-	content.Charset = charset
+	content.Charset, content.CharsetGuessed = charset, guessed
 	c.finish(doc, &content, false)
 	return content, true
 }

@@ -154,6 +154,7 @@ var (
 		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), omitZero, false},
 		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), omitZero, false},
 		{"needs_browser", Parse, kindBool, unsafe.Offsetof(Record{}.NeedsBrowser), omitZero, false},
+		{"charset_guessed", Parse, kindBool, unsafe.Offsetof(Record{}.CharsetGuessed), omitZero, false},
 		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), omitZero, false},
 
 		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), omitZero, false},

@@ -51,19 +51,20 @@ type peer struct {
 	Error         string              `json:"error,omitempty"`
 	ErrorDetail   string              `json:"error_detail,omitempty"`
 
-	Title        string              `json:"title,omitempty"`
-	Description  string              `json:"description,omitempty"`
-	Keywords     string              `json:"keywords,omitempty"`
-	Lang         string              `json:"lang,omitempty"`
-	Text         string              `json:"text,omitempty"`
-	AnchorText   string              `json:"anchor_text,omitempty"`
-	OutDegree    int                 `json:"out_degree"`
-	Links        []peerLink          `json:"links,omitempty"`
-	Canonical    string              `json:"canonical,omitempty"`
-	RobotsMeta   string              `json:"robots_meta,omitempty"`
-	Simhash      string              `json:"simhash,omitempty"`
-	NeedsBrowser *bool               `json:"needs_browser,omitempty"`
-	Fields       map[string][]string `json:"fields,omitempty"`
+	Title          string              `json:"title,omitempty"`
+	Description    string              `json:"description,omitempty"`
+	Keywords       string              `json:"keywords,omitempty"`
+	Lang           string              `json:"lang,omitempty"`
+	Text           string              `json:"text,omitempty"`
+	AnchorText     string              `json:"anchor_text,omitempty"`
+	OutDegree      int                 `json:"out_degree"`
+	Links          []peerLink          `json:"links,omitempty"`
+	Canonical      string              `json:"canonical,omitempty"`
+	RobotsMeta     string              `json:"robots_meta,omitempty"`
+	Simhash        string              `json:"simhash,omitempty"`
+	NeedsBrowser   *bool               `json:"needs_browser,omitempty"`
+	CharsetGuessed *bool               `json:"charset_guessed,omitempty"`
+	Fields         map[string][]string `json:"fields,omitempty"`
 
 	Score    *float64           `json:"score,omitempty"`
 	Scores   map[string]float64 `json:"scores,omitempty"`
@@ -131,7 +132,7 @@ func asPeer(r *Record) *peer {
 
 		Title: r.Title, Description: r.Description, Keywords: r.Keywords, Lang: r.Lang, Text: r.Text,
 		AnchorText: r.AnchorText, OutDegree: r.OutDegree, Canonical: r.Canonical, RobotsMeta: r.RobotsMeta,
-		Simhash: r.Simhash, NeedsBrowser: truth(r.NeedsBrowser), Fields: valueMap(r.Fields),
+		Simhash: r.Simhash, NeedsBrowser: truth(r.NeedsBrowser), CharsetGuessed: truth(r.CharsetGuessed), Fields: valueMap(r.Fields),
 
 		Score: number(r.Score), Scores: scoreMap(r.Scores), Relevant: truth(r.Relevant),
 		Body: r.Body, BodyBase64: r.BodyBase64,

@@ -125,19 +125,20 @@ type Record struct {
 
 	// Parse section.
 
-	Title        string
-	Description  string
-	Keywords     string
-	Lang         string
-	Text         string   // visible text
-	AnchorText   string   // the text of all anchors
-	OutDegree    int      // distinct http and https targets, without the page itself
-	Links        []Link   // in order of appearance
-	Canonical    string   // target of <link rel=canonical>
-	RobotsMeta   string   // content of <meta name=robots>, lower case
-	Simhash      string   // 16 hexadecimal digits
-	NeedsBrowser Bool     // whether the page has almost no text, but large scripts
-	Fields       []Values // text found by the user's selectors, sorted by name
+	Title          string
+	Description    string
+	Keywords       string
+	Lang           string
+	Text           string   // visible text
+	AnchorText     string   // the text of all anchors
+	OutDegree      int      // distinct http and https targets, without the page itself
+	Links          []Link   // in order of appearance
+	Canonical      string   // target of <link rel=canonical>
+	RobotsMeta     string   // content of <meta name=robots>, lower case
+	Simhash        string   // 16 hexadecimal digits
+	NeedsBrowser   Bool     // whether the page has almost no text, but large scripts
+	CharsetGuessed Bool     // whether neither a declaration nor the form of the bytes determined Charset
+	Fields         []Values // text found by the user's selectors, sorted by name
 
 	// Score section.
 

@@ -83,7 +83,7 @@ func full() *Record {
 				Archived: False, Score: Num(0.5), Scores: []Scored{{"bm25", 1e-7}, {"vsm", 1e21}}, extra: `"x":[1, 2],"y":{}`},
 			{URL: "http://b.example/", Archived: True, Score: Float{Kind: Null}},
 		},
-		Canonical: "http://example.org/c", RobotsMeta: "noindex", Simhash: "00ff00ff00ff00ff", NeedsBrowser: True,
+		Canonical: "http://example.org/c", RobotsMeta: "noindex", Simhash: "00ff00ff00ff00ff", NeedsBrowser: True, CharsetGuessed: True,
 		Fields: []Values{{"author", []string{"A", "B"}}, {"none", nil}},
 
 		Score: Num(0.1), Scores: []Scored{{"vsm", 0.1}}, Relevant: True,

@@ -181,6 +181,9 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if doc.URL == "" {
 		doc.URL = rec.URL
 	}
+	if rec.CharsetGuessed == wire.True { // by an earlier parse
+		doc.Charset = ""
+	}
 	media, charset := message.ContentType(headers(rec, "content-type")...)
 	doc.ContentType, doc.Charset = cmp.Or(doc.ContentType, media), cmp.Or(doc.Charset, charset)
 	command := p.convert.command(message.MediaType(doc.ContentType))
@@ -218,6 +221,10 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if c.NeedsBrowser {
 		p.shells.Add(1)
 		rec.NeedsBrowser = wire.True
+	}
+	rec.CharsetGuessed = wire.Bool{}
+	if c.CharsetGuessed && command == "" {
+		rec.CharsetGuessed = wire.True
 	}
 	rec.Touch(wire.Parse)
 	if c.Charset != "" && c.Charset != rec.Charset && command == "" {

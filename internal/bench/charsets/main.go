@@ -202,11 +202,11 @@ func samples(dir string, n, length int, enc encoding.Encoding) ([]sample, error)
 				continue
 			}
 			seen[cut] = true
-			encoded, err := enc.NewEncoder().String(cut)
+			encoded, err := enc.NewEncoder().String(html.EscapeString(cut))
 			if err != nil {
 				return nil, err
 			}
-			made = append(made, sample{html.EscapeString(cut), []byte("<!DOCTYPE html><title></title><p>" + html.EscapeString(encoded) + "</p>")})
+			made = append(made, sample{html.EscapeString(cut), []byte("<!DOCTYPE html><title></title><p>" + encoded + "</p>")})
 			break
 		}
 	}
