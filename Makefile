@@ -142,6 +142,14 @@ bench-peers: ## commands and frontier beside other programs COUNT (10) times: ru
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
+.PHONY: charsets languages translations
+charsets: translations ## compare how charsets are recognized with Chromium and gogs/chardet, on Debian's translations, to stdout
+	@cd internal/bench && $(GO) run ./charsets -chromium '$(or $(SPOOR_CHROMIUM),chromium)' ../../runs/translations
+languages: translations ## compare how languages are detected with whatlanggo and lingua, on the same, to stdout
+	@cd internal/bench && $(GO) run ./languages ../../runs/translations
+translations: # downloaded from Debian once
+	@cd internal/bench && $(GO) run ./translations ../../runs/translations
+
 .PHONY: results
 results: build ## write the tables in doc/results, which takes hours; FROM=DIR: from comparisons that are done; PARTS='k e' selects
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
 	"spoor/internal/wire"
 )
 
@@ -30,6 +31,15 @@ func FuzzExtract(f *testing.F) {
 	}
 	for _, test := range xmlTable {
 		f.Add([]byte(test.xml), "application/xhtml+xml", "", here)
+	}
+	for _, test := range guessTable {
+		charset, _, _ := strings.Cut(test.charsets, " ")
+		enc, _ := lookup(charset)
+		body, err := encoding.ReplaceUnsupported(enc.NewEncoder()).String(test.text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(body), "text/html", "", here)
 	}
 	f.Add([]byte("<a href=x>y"), "text/plain", "", here)
 	selectors := selectorsOf(f, "a=a, title", "b=:has(p) ~ *", "c=*:not(div):nth-child(2n+1)")

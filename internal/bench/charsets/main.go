@@ -1,9 +1,10 @@
 // Charsets measures how often the charset of a page that declares none is recognized, by the
-// extractor of parse and by Chromium. The texts are those of the program translations.
+// extractor of parse, by a port of ICU's detector (gogs/chardet) and by Chromium. The texts are
+// those of the program translations.
 //
 //	usage: go run ./charsets [-n SAMPLES] [-chromium PROGRAM] DIR    (in internal/bench)
 //
-// It prints a table: for each charset and language, the share of SAMPLES (40) texts of 20, 60, 200 and
+// It prints a table: for each charset and language, the share of SAMPLES (20) texts of 20, 60, 200 and
 // 1000 characters that are decoded correctly. A text may be decoded correctly by another charset than
 // its own, because many charsets have the same bytes for most letters. Characters that a charset
 // lacks are left out. Every text has a character that is not ASCII. The same texts give the same
@@ -12,6 +13,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -22,11 +24,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/gogs/chardet"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 
@@ -73,7 +77,7 @@ type sample struct {
 
 func main() {
 	log.SetFlags(0)
-	n := flag.Int("n", 40, "number of texts")
+	n := flag.Int("n", 20, "number of texts")
 	chromium := flag.String("chromium", "", "also measure this `program`")
 	wrong := flag.Bool("wrong", false, "also print what is decoded incorrectly by the extractor")
 	flag.Parse()
@@ -83,6 +87,12 @@ func main() {
 	if err := run(flag.Arg(0), *n, *chromium, *wrong); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// A program returns the charset of each page.
+type program struct {
+	name     string
+	charsets func(pages [][]byte) ([]string, error)
 }
 
 // A group is the samples of a cell of the table.
@@ -115,26 +125,24 @@ func run(dir string, n int, chromium string, wrong bool) error {
 			}
 		}
 	}
-	programs := []func([][]byte) ([]string, error){inExtractor}
-	head, rule := "", ""
+	programs := []program{{"spoor", inExtractor}, {"chardet", inChardet}}
 	if chromium != "" {
-		programs = append(programs, func(pages [][]byte) ([]string, error) { return inChromium(chromium, pages) })
-	}
-	for _, length := range lengths {
-		head += fmt.Sprintf(" %d |", length)
-		rule += "--:|"
-		if chromium != "" {
-			head += " Chromium |"
-			rule += "--:|"
-		}
+		programs = append(programs, program{"Chromium", func(pages [][]byte) ([]string, error) { return inChromium(chromium, pages) }})
 	}
 	var charsets [][]string
+	head, rule := "", ""
 	for _, program := range programs {
-		names, err := program(pages)
+		names, err := program.charsets(pages)
 		if err != nil {
 			return err
 		}
 		charsets = append(charsets, names)
+	}
+	for _, length := range lengths {
+		for _, program := range programs {
+			head += fmt.Sprintf(" %s %d |", program.name, length)
+			rule += "--:|"
+		}
 	}
 	fmt.Printf("| charset | language |%s\n|---|---|%s", head, rule)
 	from := 0
@@ -174,6 +182,23 @@ func inExtractor(pages [][]byte) ([]string, error) {
 	extractor := page.NewExtractor()
 	for _, body := range pages {
 		names = append(names, extractor.Extract(page.Document{ContentType: "text/html", Body: body}).Charset)
+	}
+	return names, nil
+}
+
+// inChardet returns the charset that chardet finds in each page. Its results of equal confidence are in
+// random order.
+func inChardet(pages [][]byte) ([]string, error) {
+	var names []string
+	for _, body := range pages {
+		name := ""
+		if found, err := chardet.NewHtmlDetector().DetectAll(body); err == nil {
+			best := slices.MinFunc(found, func(a, b chardet.Result) int {
+				return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), strings.Compare(a.Charset, b.Charset))
+			})
+			name = strings.Replace(best.Charset, "GB-18030", "gb18030", 1)
+		}
+		names = append(names, name)
 	}
 	return names, nil
 }
