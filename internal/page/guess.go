@@ -75,6 +75,7 @@ const (
 	unknownHan    = -0.5 // a rare character in Chinese, Japanese and Korean
 	unknownSymbol = -2   // another character in Chinese, Japanese and Korean
 	functionWord  = 2    // a function word of the language
+	hopeless      = -100 // a text that no further letter makes likely
 )
 
 func (m *letterModel) hasPairs() bool { return strings.Contains(m.letters, "_") }
@@ -182,6 +183,9 @@ func (m *letterModel) score(text []rune, scores map[[2]rune]float64) float64 {
 	for i, r := range text {
 		if r < utf8.RuneSelf {
 			continue
+		}
+		if sum < hopeless {
+			break
 		}
 		previous, next := text[i-1], text[i+1]
 		switch score, known := scores[[2]rune{unicode.ToLower(r)}]; {
