@@ -33,7 +33,7 @@ import (
 //     both is before a page that repeats one of them; a long query is rather a list of
 //     alternatives, for which the factor is near 1.
 //
-// These were chosen by the queries of doc/results/measures.md and doc/results/languages.md.
+// These were chosen by the queries of doc/results/measures.md and doc/results/words.md.
 //
 // In the short texts of links, frequencies and lengths carry no information. There k1 = 0: the
 // value is the sum of weight · IDF over the keywords that occur, divided by the sum over all

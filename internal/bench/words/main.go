@@ -33,6 +33,13 @@ const (
 	backgroundSize = 500 // pages of a background
 )
 
+// legend explains the table.
+const legend = `Eight topics over LibreOffice's help, the same pages in each language (internal/bench/words). P@10 is precision at
+10, MAP mean average precision, each the mean of the topics with at least three pages. The language of the query is
+guessed, or stated by -language; with own background, the topic also has the frequencies of 500 of the pages.
+
+`
+
 // A page is a record as parse writes it.
 type page struct {
 	V     int      `json:"v"`
@@ -53,6 +60,7 @@ func main() {
 	dir, chosen := flag.Arg(0), flag.Args()[1:]
 	rows := strings.Split(strings.TrimSpace(queries), "\n")
 	names := strings.Split(rows[0], "\t")[1:]
+	fmt.Print(legend)
 	fmt.Println("| language | pages | topics | guessed P@10 | MAP | stated P@10 | MAP | own background P@10 | MAP |")
 	fmt.Println("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, row := range rows[1:] {
