@@ -92,7 +92,7 @@ func New(code, stemmer string) (*Analyzer, error) {
 	}
 	i := slices.IndexFunc(languages[:], func(l language) bool { return l.code == code })
 	if i < 0 {
-		return nil, fmt.Errorf("unknown language %q: known are %s", code, strings.Join(Languages(), ", "))
+		return nil, fmt.Errorf("unknown language %q: known are %s, which is for all others", code, strings.Join(Languages(), ", "))
 	}
 	l := &languages[i]
 	if stemmer == "" {
