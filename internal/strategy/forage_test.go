@@ -88,7 +88,7 @@ func TestTermsOfAnAddress(t *testing.T) {
 	f := s.(*forage)
 	for _, test := range []struct{ url, want string }{
 		{"http://a.test/~jones/GeneticCrawlers/page12.html", "jone genet crawler page \x00tilde \x00number"},
-		{"http://a.test/B2G_OS/API/", "o api \x00number \x00folder"},
+		{"http://a.test/B2G_OS/API/", "os api \x00number \x00folder"},
 		{"http://a.test/", "\x00folder"},
 		{"http://a.test/caf%C3%A9?q=river", "café river"},
 	} {

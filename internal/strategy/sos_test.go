@@ -137,7 +137,7 @@ func TestQueryWordsAreOrderedAndIncludeTheUsers(t *testing.T) {
 // others in their most frequent form in the population.
 func TestQueryUsesWrittenForms(t *testing.T) {
 	aim := topicOf(t, "en", "Libraries searching")
-	aim.Table = []topic.Entry{{Term: "select", Word: "selection", Weight: 0.5}, {Term: "gener", Word: "genius", Weight: 0.1}}
+	aim.Table = []topic.Entry{{Term: "select", Word: "selection", Weight: 0.5}, {Term: "generat", Word: "genius", Weight: 0.1}}
 	s := readers(t, aim, []string{"words=8"},
 		"0.9:Crawlers:A crawler? Crawlers, crawlers and CRAWLING: library, library searches",
 		"0.5::generations generation generations", "0.4::selecting selecting selection")

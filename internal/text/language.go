@@ -78,7 +78,7 @@ func cedilla(r rune) rune {
 var languages = [...]language{
 	{"da", plain, []stemmer{{"danish", snowball(danish.Stem), false}}},
 	{"de", plain, []stemmer{{"german", snowball(german.Stem), false}}},
-	{"en", plain, []stemmer{{"porter", snowball(porter.Stem), true}, {"english", snowball(english.Stem), true}}},
+	{"en", plain, []stemmer{{"english", snowball(english.Stem), true}, {"porter", snowball(porter.Stem), true}}},
 	{"es", plain, []stemmer{{"spanish", snowball(spanish.Stem), false}}},
 	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem), false}}},
 	{"fr", plain, []stemmer{{"french", snowball(french.Stem), false}}},
