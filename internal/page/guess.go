@@ -16,7 +16,7 @@ import (
 // ASCII, by the places where capital letters and symbols are, and by function words.
 //
 // W. Cavnar and J. Trenkle, "N-Gram-Based Text Categorization", SDAIR 1994, also compare a text with
-// the ranks of n-grams in languages. Decision 66 compares this method with others.
+// the ranks of n-grams in languages. Decision 8 compares this method with others.
 
 // A letterModel holds the most common letters of some languages, the most common first: 31 to 120 of
 // them. With an underscore among them, they are pairs of characters of which at least one is not ASCII,

@@ -4,7 +4,8 @@
 //	usage: go run ./languages [-n SAMPLES] DIR    (in internal/bench)
 //
 // It prints a table: for each language, the share of SAMPLES (40) texts of 20, 60, 200 and 1000
-// characters whose language is detected. Then it prints the mean time for a text, and the memory that is
+// characters whose language is detected, and the means of the shares of texts with the right language and
+// with a wrong one; the others have none. Then it prints the mean time for a text, and the memory that is
 // in use after all texts. The time of the extractor includes all that it does with a plain text.
 package main
 
@@ -70,15 +71,19 @@ func run(dir string, n int) error {
 	for _, make := range []func() detector{inExtractor, inWhatlanggo, inLingua} {
 		before := inUse()
 		d := make()
-		sums := [len(lengths)]float64{}
+		var sums, wrong [len(lengths)]float64
 		var spent [len(lengths)]time.Duration
 		for _, language := range languages {
 			for i, all := range texts[language] {
 				right := 0
 				begin := time.Now()
 				for _, text := range all {
-					if normal(d.detect(text)) == normal(language) {
+					switch normal(d.detect(text)) {
+					case normal(language):
 						right++
+					case "":
+					default:
+						wrong[i]++
 					}
 				}
 				spent[i] += time.Since(begin)
@@ -91,12 +96,13 @@ func run(dir string, n int) error {
 			head += fmt.Sprintf(" %s %d |", d.name, length)
 			rule += "--:|"
 			shares["mean"] += fmt.Sprintf(" **%.3f** |", sums[i]/float64(len(languages)))
+			shares["wrong"] += fmt.Sprintf(" %.3f |", wrong[i]/float64(n*len(languages)))
 			times += fmt.Sprintf(" %d |", spent[i].Microseconds()/int64(n*len(languages)))
 			memories += fmt.Sprintf(" %d |", (inUse()-before)>>20)
 		}
 	}
 	fmt.Printf("| |%s\n|---|%s\n", head, rule)
-	for _, language := range append(languages, "mean") {
+	for _, language := range append(languages, "mean", "wrong") {
 		fmt.Printf("| %s |%s\n", language, shares[language])
 	}
 	fmt.Printf("| µs a text |%s\n| MiB in use |%s\n", times, memories)
