@@ -96,8 +96,9 @@ var letterScores = sync.OnceValue(func() (scores [len(letterModels)]map[[2]rune]
 		scores[i] = map[[2]rune]float64{}
 		n := len(letters) / size
 		for rank := range n {
-			// Frequencies decrease as 1/(rank+4), more slowly than by Zipf's law.
-			score := math.Log2(random / (float64(rank+4) * math.Log(float64(n)/3.5+1)))
+			// Frequencies decrease as 1/(rank+4), more slowly than by Zipf's law. Sums of rounded scores
+			// are the same on all processors.
+			score := math.Round(16*math.Log2(random/(float64(rank+4)*math.Log(float64(n)/3.5+1)))) / 16
 			var element [2]rune
 			copy(element[:], letters[rank*size:][:size])
 			scores[i][element] = score
@@ -135,7 +136,7 @@ func guess(body []byte) string {
 				s, _ := enc.NewDecoder().Bytes(text)
 				decoded[name] = []rune(" " + string(s) + " ")
 			}
-			if score := m.score(decoded[name], letterScores()[i]) + functionWord*float64(hits); score > most {
+			if score := m.score(decoded[name], letterScores()[i]) + float64(functionWord*hits); score > most {
 				best, most = name, score
 			}
 		}
