@@ -347,7 +347,11 @@ func newStrategy(tb testing.TB, kind string, topic *topic.Topic, params []string
 // topicOf returns a topic with the words of a query.
 func topicOf(tb testing.TB, language, query string) *topic.Topic {
 	tb.Helper()
-	t, err := topic.New(language, "")
+	stemmer := ""
+	if language == "und" {
+		stemmer = "none" // words as the papers print them
+	}
+	t, err := topic.New(language, stemmer)
 	if err != nil {
 		tb.Fatal(err)
 	}
