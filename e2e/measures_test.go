@@ -126,7 +126,7 @@ const measuresPage = "doc/results/measures.md"
 
 const measuresHead = `# Measures against labels
 
-Written by ` + "`go test -count 1 -run TestMeasuresAgainstLabels -update ./e2e`" + `, which fails without -update if the page
+Written by ` + "`go test -count 1 -run TestMeasuresAgainstLabels ./e2e -update`" + `, which fails without -update if the page
 differs from what the code measures; do not edit.
 
 Each of five topics is made by ` + "`topic -query … -positive … -negative …`" + ` from a query and 20 + 40 example pages.

@@ -145,9 +145,9 @@ func TestThresholds(t *testing.T) {
 	file := head + table + trained + `,"reference":{"url":"http://a.example/","links":[],"terms":[]}}`
 	idf := func(n float64) float64 { return math.Log(1 + (4-n+0.5)/(n+0.5)) }
 	for _, literal := range []bool{false, true} {
-		want := map[string]float64{"vsm": 0.05, "weighttable": 0.4, "weighttable-tf": 0.4, "bm25": (idf(2) + 3*idf(1)) / 2, "wordscore": 0.33, "jaccard": 0.25, "classifier": 0.6}
+		want := map[string]float64{"vsm": 0.05, "weighttable": 0.4, "weighttable-tf": 0.4, "bm25": 0.4 * (idf(2) + 3*idf(1)), "wordscore": 0.33, "jaccard": 0.25, "classifier": 0.6}
 		if literal {
-			want["bm25"], want["wordscore"], want["jaccard"] = (idf(2)+idf(1))/2, 4*0.33, math.Sqrt(1./3)
+			want["bm25"], want["wordscore"], want["jaccard"] = 0.4*(idf(2)+idf(1)), 4*0.33, math.Sqrt(1./3)
 		}
 		for name, want := range want {
 			s, err := New(read(t, file), []string{name}, Options{Literal: literal})
