@@ -172,11 +172,14 @@ func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end i
 				continue
 			}
 		}
-		switch {
-		case n == 1 && s[i] >= 'A':
-			n += signs(s[i+1:])
-		case i > 0 && s[i-1] == '.' && hasDot(s, i, i+n):
-			i, n = i-1, n+1
+		if n == 1 {
+			if i+1 < len(s) && s[i+1]|('+'^'#') == '+' { // rules out most words fast
+				_, end := withSigns(s, i, i+1)
+				n = end - i
+			}
+		} else if s[i] <= 'Z' && i > 0 && s[i-1] == '.' {
+			start, _ := withSigns(s, i, i+n)
+			i, n = start, n+i-start
 		}
 		dst = append(dst, a.word(s, i, n))
 	}

@@ -55,42 +55,31 @@ func nextWord(s string, i int) (start, end, next int) {
 		}
 		i += n
 	}
-	if i == start+1 && s[start] >= 'A' {
-		i += signs(s[i:])
-	}
-	if hasDot(s, start, i) {
-		start--
-	}
+	start, i = withSigns(s, start, i)
 	return start, i, i
 }
 
-// signs returns the number of signs that s begins with and that belong to a single letter before
-// them, as in C++ and C#.
-func signs(s string) int {
+// withSigns extends the word s[start:end] by its signs: "++" or "#" after a single ASCII letter, as
+// in C++, and a dot before two or more capitals, as in .NET, unless it is after a word, as in ASP.NET,
+// or another dot. In lower case, a dot begins the names of files and domains, whose words are
+// searched without it.
+func withSigns(s string, start, end int) (int, int) {
 	switch {
-	case strings.HasPrefix(s, "++"):
-		return 2
-	case strings.HasPrefix(s, "#"):
-		return 1
-	}
-	return 0
-}
-
-// hasDot reports whether the word s[start:end] begins with the dot before it, as in .NET: it has
-// only capitals, at least two, and the dot is not after a word, as in ASP.NET, or another dot. In
-// lower case, a dot begins the names of files and domains, whose words are searched without it.
-func hasDot(s string, start, end int) bool {
-	if start == 0 || s[start-1] != '.' || end-start < 2 {
-		return false
-	}
-	for i := start; i < end; i++ {
-		if s[i] < 'A' || 'Z' < s[i] {
-			return false
+	case start == end:
+	case end == start+1 && s[start] >= 'A':
+		if strings.HasPrefix(s[end:], "++") {
+			return start, end + 2
+		}
+		if strings.HasPrefix(s[end:], "#") {
+			return start, end + 1
+		}
+	case start > 0 && s[start-1] == '.' && strings.Trim(s[start:end], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && end > start+1:
+		r, _ := utf8.DecodeLastRuneInString(s[:start-1])
+		if c := classOf(r); r != '.' && (c == between || c == unspaced) {
+			return start - 1, end
 		}
 	}
-	r, _ := utf8.DecodeLastRuneInString(s[:start-1])
-	c := classOf(r)
-	return r != '.' && (c == between || c == unspaced)
+	return start, end
 }
 
 // pair is nextWord for a character of class unspaced at i. The word consists of this character and,
