@@ -19,34 +19,41 @@ const (
 	maxExpansion = 1 << 20 // bytes of the values of all references together; later references stay as they are
 )
 
+// declaration matches what an internal subset consists of. An internal general entity has its name in
+// the first group, and its value, in quotes, in the second.
+const declaration = `<!--(?s:.*?)-->|<\?(?s:.*?)\?>|<!ENTITY\s+([^\s%"'<>]{1,100})\s+("[^"]*"|'[^']*')\s*>|<!(?:"[^"]*"|'[^']*'|[^"'>-])(?:"[^"]*"|'[^']*'|[^"'>])*>`
+
+var (
+	declared = regexp.MustCompile(declaration)
+
+	// subset matches the start of a document type declaration with an internal subset, in its second group.
+	subset = regexp.MustCompile(`^(<!(?i:doctype)(?:"[^"]*"|'[^']*'|[^"'<>\[])*)\[((?:` + declaration + `|[^\]<])*)\]\s*>`)
+
+	// numeric matches a character reference, which is replaced in the declaration of an entity already.
+	numeric = regexp.MustCompile(`&#(x[0-9A-Fa-f]+|[0-9]+);`)
+)
+
 // expandEntities replaces the references to internal entities by their values, which may contain
 // markup, and removes their declarations. It returns most pages unchanged, because they have none.
 func expandEntities(page string) string {
 	var z scanner
 	z.reset(page)
 	z.foreign = true
-	for {
-		switch z.next() {
-		case doctype:
-		case endOfPage, startTag:
-			return page
-		default:
-			continue
-		}
-		break
+	kind := z.next()
+	for kind != doctype && kind != startTag && kind != endOfPage {
+		kind = z.next()
 	}
-	d := declarations{s: page[z.from:], values: map[string]string{}}
-	open, end := d.read()
-	if end < 0 {
+	found := subset.FindStringSubmatchIndex(page[z.from:])
+	if kind != doctype || found == nil {
 		return page
 	}
-	x := expander{values: d.values, left: maxExpansion}
-	x.b.WriteString(page[:z.from+open])
+	x := expander{values: entities(page[z.from+found[4] : z.from+found[5]]), left: maxExpansion}
+	x.b.WriteString(page[:z.from+found[3]])
 	x.b.WriteString(">")
-	z.from, z.to = z.from+end, z.from+end
+	z.from, z.to = z.from+found[1], z.from+found[1]
 	for kind := z.next(); kind != endOfPage; kind = z.next() {
 		source := page[z.from:z.to]
-		if len(d.values) == 0 || kind != startTag && (kind != textToken || z.begin > z.from) { // comments and CDATA sections
+		if kind != startTag && (kind != textToken || z.begin > z.from) { // comments and CDATA sections
 			x.b.WriteString(source)
 			continue
 		}
@@ -56,95 +63,21 @@ func expandEntities(page string) string {
 	return x.b.String()
 }
 
-// declarations reads a document type declaration.
-type declarations struct {
-	s      string
-	i      int
-	values map[string]string // by the names of entities
-}
-
-// read reads the declaration. It returns the offset of the internal subset, which begins with "[", and
-// of the end of the declaration, or -1 if there is no subset, or it is malformed.
-func (d *declarations) read() (open, end int) {
-	d.i = len("<!DOCTYPE")
-	if !d.skipTo("[>") || d.s[d.i] == '>' {
-		return 0, -1
-	}
-	open = d.i
-	for d.i++; d.i < len(d.s); {
-		switch rest := d.s[d.i:]; {
-		case rest[0] == ']':
-			if !d.skipTo(">") {
-				return 0, -1
-			}
-			return open, d.i + 1
-		case strings.HasPrefix(rest, "<!--"):
-			d.skipPast("-->")
-		case strings.HasPrefix(rest, "<?"):
-			d.skipPast("?>")
-		case strings.HasPrefix(rest, "<!ENTITY"):
-			d.entity()
-		case strings.HasPrefix(rest, "<!"):
-			d.skipTo(">")
-		default: // white space, a reference to a parameter entity, or the end of a declaration
-			d.i++
+// entities returns the values of the entities that a subset declares, by name. The first of several
+// with the same name counts.
+func entities(subset string) map[string]string {
+	values := map[string]string{}
+	for _, d := range declared.FindAllStringSubmatch(subset, -1) {
+		name, value := d[1], d[2]
+		switch name {
+		case "", "lt", "gt", "amp", "quot", "apos": // no entity, or one that has a value without a declaration
+			continue
+		}
+		if _, twice := values[name]; !twice && len(values) < maxEntities {
+			values[name] = numeric.ReplaceAllStringFunc(value[1:len(value)-1], html.UnescapeString)
 		}
 	}
-	return 0, -1
-}
-
-// skipTo skips to one of the bytes outside of quotes, and reports whether there is one.
-func (d *declarations) skipTo(bytes string) bool {
-	for ; d.i < len(d.s); d.i++ {
-		switch c := d.s[d.i]; {
-		case strings.IndexByte(bytes, c) >= 0:
-			return true
-		case c == '"' || c == '\'':
-			n := strings.IndexByte(d.s[d.i+1:], c)
-			if n < 0 {
-				d.i = len(d.s)
-				return false
-			}
-			d.i += 1 + n
-		}
-	}
-	return false
-}
-
-// skipPast skips everything up to and including end.
-func (d *declarations) skipPast(end string) {
-	if n := strings.Index(d.s[d.i:], end); n >= 0 {
-		d.i += n + len(end)
-	} else {
-		d.i = len(d.s)
-	}
-}
-
-// numeric matches a character reference, which is replaced in the declaration of an entity already.
-var numeric = regexp.MustCompile(`&#(x[0-9A-Fa-f]+|[0-9]+);`)
-
-// entity reads the declaration of an entity. The first of several with the same name counts.
-func (d *declarations) entity() {
-	start := d.i + len("<!ENTITY")
-	if !d.skipTo(">") {
-		return
-	}
-	declaration := strings.Trim(d.s[start:d.i], blanks)
-	n := strings.IndexAny(declaration, blanks)
-	if n <= 0 || n > maxEntity || len(d.values) == maxEntities {
-		return
-	}
-	name, value := declaration[:n], strings.TrimLeft(declaration[n:], blanks)
-	if last := len(value) - 1; last < 1 || value[0] != '"' && value[0] != '\'' || value[last] != value[0] {
-		return // external
-	}
-	switch name {
-	case "%", "lt", "gt", "amp", "quot", "apos":
-		return // a parameter entity, or one that has a value without a declaration
-	}
-	if _, twice := d.values[name]; !twice {
-		d.values[name] = numeric.ReplaceAllStringFunc(value[1:len(value)-1], html.UnescapeString)
-	}
+	return values
 }
 
 // An expander replaces references to entities.
