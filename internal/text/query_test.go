@@ -1,6 +1,9 @@
 package text
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestQueryLanguage(t *testing.T) {
 	for words, want := range map[string]string{
@@ -30,8 +33,26 @@ func TestQueryLanguage(t *testing.T) {
 		"C++ templates":        "en",
 		"\xff\xfe":             "en",
 	} {
-		if got := QueryLanguage(words); got != want {
+		if got, _ := QueryLanguage(words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+}
+
+// Stop words of several languages are no keywords, whichever of them it is.
+func TestQueryLanguageIgnoresStopWords(t *testing.T) {
+	for words, want := range map[string][]string{
+		"digitale signaturer og certifikater":           {"og"},
+		"de digitale handtekeningen en de certificaten": {"de", "en"},
+		"Rio de Janeiro carnival":                       {"de"},
+		"Los Angeles":                                   nil,
+		"die Signaturen und Zertifikate":                nil, // German: its stop words are none of the topic's
+		"the history of jazz in Rio de Janeiro":         nil,
+	} {
+		_, ignored := QueryLanguage(words)
+		slices.Sort(ignored)
+		if got := slices.Compact(ignored); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", words, got, want)
 		}
 	}
 }

@@ -219,8 +219,9 @@ func LoadOrMake(name string) (t *Topic, made bool, err error) {
 		t, err = Load(name)
 		return t, false, err
 	}
-	if t, err = New(text.QueryLanguage(name), ""); err == nil {
-		_, err = t.AddQuery(name)
+	language, ignored := text.QueryLanguage(name)
+	if t, err = New(language, ""); err == nil {
+		_, err = t.AddQuery(name, ignored...)
 	}
 	return t, true, err
 }

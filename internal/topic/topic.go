@@ -106,9 +106,10 @@ func checkWeight(keyword string, weight float64) error {
 	return nil
 }
 
-// AddQuery adds every word of query with weight 1, and returns the words that cannot be matched,
-// such as stop words. A word is not added if the topic already has its term, with any weight.
-func (t *Topic) AddQuery(query string) (ignored []string, err error) {
+// AddQuery adds every word of query with weight 1, except those to ignore, in lower case, and returns
+// the words that are not added because they cannot be matched, such as stop words. A word is not
+// added if the topic already has its term, with any weight.
+func (t *Topic) AddQuery(query string, ignore ...string) (ignored []string, err error) {
 	a, err := t.Analyzer()
 	if err != nil {
 		return nil, err
@@ -119,8 +120,10 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	for word := range text.Words(query) {
 		terms, err := spell(a, word)
 		switch {
-		case err != nil:
-			ignored = append(ignored, word)
+		case err != nil, slices.Contains(ignore, strings.ToLower(word)):
+			if !slices.Contains(ignored, word) {
+				ignored = append(ignored, word)
+			}
 		case t.find(terms) >= 0:
 			known = true
 		default:

@@ -188,9 +188,9 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 	if c.topic != "" {
 		return nil, nil
 	}
-	language := c.language
+	language, ignore := c.language, []string(nil)
 	if language == "" && c.stemmer == "" {
-		language = text.QueryLanguage(strings.Join(append(c.keywords, c.query), " "))
+		language, ignore = text.QueryLanguage(strings.Join(append(c.keywords, c.query), " "))
 	}
 	t, err := topic.New(language, c.stemmer)
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 		}
 	}
 	if c.query != "" {
-		ignored, err := t.AddQuery(c.query)
+		ignored, err := t.AddQuery(c.query, ignore...)
 		if err != nil {
 			return nil, filter.Exit(filter.StatusMisuse, err)
 		}
