@@ -13,6 +13,7 @@ import (
 
 // Limits on entities, because a few declarations can expand to gigabytes.
 const (
+	maxSubset    = 1 << 18 // bytes of a document type declaration; a longer one declares nothing
 	maxEntities  = 1000    // entities
 	maxEntity    = 100     // bytes of a name
 	maxNesting   = 8       // entities within each other; references deeper than that stay as they are
@@ -43,8 +44,11 @@ func expandEntities(page string) string {
 	for kind != doctype && kind != startTag && kind != endOfPage {
 		kind = z.next()
 	}
-	found := subset.FindStringSubmatchIndex(page[z.from:])
-	if kind != doctype || found == nil {
+	if kind != doctype {
+		return page
+	}
+	found := subset.FindStringSubmatchIndex(page[z.from:min(len(page), z.from+maxSubset)])
+	if found == nil {
 		return page
 	}
 	x := expander{values: entities(page[z.from+found[4] : z.from+found[5]]), left: maxExpansion}
