@@ -194,7 +194,7 @@ func lenASCII(body []byte) int {
 
 // minUTF8 is the factor for isUTF8 of a page that does not declare UTF-8. In legacy charsets, fewer
 // than half of the non-ASCII characters of a text are valid UTF-8 by chance.
-const minUTF8 = 8
+const minUTF8 = 1
 
 // isUTF8 reports whether the body has more than factor valid non-ASCII characters of UTF-8 for each
 // other non-ASCII byte. Some pages in UTF-8 contain a part in another charset. A character that the

@@ -131,7 +131,7 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 		c.skipped++
 		return
 	}
-	if (a.mayHide || e.traits&mayConceal != 0) && !foreign && layout < metadata && c.concealed.depth == 0 && isConcealed(name, a) {
+	if (a.mayHide || e.traits&mayConceal != 0) && !foreign && layout < metadata && c.concealed.depth == 0 && isConcealed(name, a, c.steps[:len(c.steps)-1]) {
 		c.conceal()
 	}
 	c.separate(layout)

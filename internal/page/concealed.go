@@ -2,6 +2,7 @@ package page
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html/atom"
@@ -23,16 +24,22 @@ type concealment struct {
 	full                                       bool
 }
 
-// isConcealed reports whether an element of HTML with these attributes is concealed. Pages whose html
+// isConcealed reports whether an element of HTML with these attributes is concealed, if the last of
+// parents is its parent. Pages whose html
 // or body element is hidden are displayed by a script, so these elements are not concealed. Text that
 // is hidden until it is found is content, as is the text of closed details elements, and what React 18
 // streams in <div hidden id="S:1f"> for a script to move into place.
-func isConcealed(name atom.Atom, a *attrs) bool {
+func isConcealed(name atom.Atom, a *attrs, parents []step) bool {
 	switch name {
 	case atom.Html, atom.Body:
 		return false
 	case atom.Rt, atom.Rtc:
-		return true // a reading, which is within the word that it belongs to
+		// A reading is within the word that it belongs to: in ruby, perhaps in another rtc or span.
+		const levels = 3
+		parents = parents[max(0, len(parents)-levels):]
+		if slices.ContainsFunc(parents, func(p step) bool { return p.name == atom.Ruby }) {
+			return true
+		}
 	case atom.Dialog:
 		if _, open := a.find("open"); !open {
 			return true

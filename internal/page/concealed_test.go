@@ -36,6 +36,14 @@ func TestLinksInConcealedElements(t *testing.T) {
 	})
 }
 
+func TestReadingsAreInRuby(t *testing.T) {
+	withScanAndTree(t, `<p>one <rt>two</rt><p><ruby>a<rt>x</rt>b<rtc><rt>y</rt></rtc></ruby>c`, func(t *testing.T, c Content) {
+		if c.Text != "one two\nabc" {
+			t.Errorf("%q", c.Text)
+		}
+	})
+}
+
 // A script moves what React streams; other hidden elements stay hidden.
 func TestStreamedContentIsText(t *testing.T) {
 	page := `<div id=B:0>…</div><div hidden id="S:0"><p>article</div><div hidden id="appS:1f">more</div><div hidden id="S:x">menu</div><p hidden id="S:0">note</p>`

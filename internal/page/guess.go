@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"spoor/internal/text"
 )
 
 // This file guesses the charset of a page that declares no charset and is not UTF-8. A sample of its
@@ -54,7 +56,7 @@ var letterModels = [...]letterModel{
 	{"windows-1251 koi8-r koi8-u iso-8859-5 ibm866", "be bg mk ru sr uk", "аеонитрспквдлмузіябчгыцьжшйјфхющўъэњћљєёїђќ"},
 	{"windows-1253 iso-8859-7", "el", "αεοτνισρπμηλκςυίγήέάόδθωφχύώξβζψ"},
 	{"windows-1255", "he", "יוהתארמלשקבנדחעפסכםגצןטזךףץ"},
-	{"windows-1256", "ar fa", "الرنیمدتوهيبسشفعقکةحخجزكأگپّصذطإغضٔئآُظثىءچًَِژ"},
+	{"windows-1256 iso-8859-6", "ar fa", "الرنیمدتوهيبسشفعقکةحخجزكأگپّصذطإغضٔئآُظثىءچًَِژ"},
 	{"windows-874", "th", "าอ่รมน้กเงลัดยวบีิสตหทขปคแืไจูุำใชะ์โถพฟผณ็ึซภญฏฉธศๆษ๊"},
 	{"shift_jis euc-jp", "ja", "ーのすをしンまるに。ルッスイでいてア、トクフメリがたはドとかなタプジりウこされダカセきレうあく示表ィバァラュォキらテデコロも定選択んシグマせ用ど信よサ動使だ先一日ワ場合ピ名作パ送っ時開ビオえョム除付ブ"},
 	{"gbk", "zh", "的件。，文在用您信中息时：可一选示是邮发以为显要有个务到列备不人任夹将表置使日器如无会地或动复标设图除洲新定和开送能作入名下果系本已址打接法出存此删这加电上正键过联择部保分窗查间格否式忘线机回编其所建"},
@@ -75,6 +77,7 @@ const (
 	unknownHan    = -0.5 // a rare character in Chinese, Japanese and Korean
 	unknownSymbol = -2   // another character in Chinese, Japanese and Korean
 	functionWord  = 2    // a function word of the language
+	lead          = 1    // of another charset, over windows-1252, which is the most frequent
 	hopeless      = -100 // a text that no further letter makes likely
 )
 
@@ -114,34 +117,38 @@ var letterScores = sync.OnceValue(func() (scores [len(letterModels)]map[[2]rune]
 // known. It returns windows-1252 if that makes no difference.
 func guess(body []byte) string {
 	var words languageCount // function words that are ASCII; they are the same in all charsets
-	text := sample(body)
-	for word := range bytes.FieldsSeq(text) {
+	letters := sample(body)
+	for word := range bytes.FieldsSeq(letters) {
 		if isASCII(word) {
 			words.read(view(word))
 		}
 	}
 	decoded := map[string][]rune{}
-	best, most := "", 0.0
+	best, most, western := "", 0.0, 0.0
 	for i := range letterModels {
 		m := &letterModels[i]
 		hits := 0
 		for language, n := range words.hits {
-			if strings.Contains(m.languages, functionWords[language].language) {
+			if strings.Contains(m.languages, text.FunctionWords[language].Language) {
 				hits = max(hits, n)
 			}
 		}
 		for name := range strings.FieldsSeq(m.charsets) {
 			if decoded[name] == nil {
 				enc, _ := lookup(name)
-				s, _ := enc.NewDecoder().Bytes(text)
+				s, _ := enc.NewDecoder().Bytes(letters)
 				decoded[name] = []rune(" " + string(s) + " ")
 			}
-			if score := m.score(decoded[name], letterScores()[i]) + float64(functionWord*hits); score > most {
+			score := m.score(decoded[name], letterScores()[i]) + float64(functionWord*hits)
+			if score > most {
 				best, most = name, score
+			}
+			if name == westernName {
+				western = max(western, score)
 			}
 		}
 	}
-	if slices.Equal(decoded[best], decoded[westernName]) {
+	if western > 0 && most < western+lead || slices.Equal(decoded[best], decoded[westernName]) {
 		return westernName
 	}
 	return best
@@ -165,7 +172,7 @@ func sample(body []byte) []byte {
 			enterRaw(&z)
 		} else if kind == textToken && !hidden {
 			token := body[z.begin:z.end]
-			if ascii := lenASCII(token); ascii < len(token) {
+			if ascii := lenASCII(token); ascii < len(token) && mayHaveLetters(token[max(0, ascii-1):]) {
 				token = token[max(0, ascii-before):]
 				text = append(text, token[:min(len(token), maxLen-len(text))]...)
 				text = append(text, ' ')
@@ -174,6 +181,24 @@ func sample(body []byte) []byte {
 		hidden = z.state == rawtext || z.state == scriptData
 	}
 	return text
+}
+
+// mayHaveLetters reports whether a text may have letters that are not ASCII: it has a byte from 0xC0, or one from 0x80 beside another or an ASCII letter, apart from
+// no-break spaces. Bullets and no-break spaces fill many a page.
+func mayHaveLetters(text []byte) bool {
+	previous := byte(' ')
+	for _, c := range text {
+		switch {
+		case c == 0xA0:
+			c = ' '
+		case c >= 0xC0,
+			c >= utf8.RuneSelf && (previous >= utf8.RuneSelf || isLetter(previous)),
+			previous >= utf8.RuneSelf && isLetter(c):
+			return true
+		}
+		previous = c
+	}
+	return false
 }
 
 // score returns the logarithm of how much more likely a text is by the model than random bytes. The

@@ -6,44 +6,51 @@ import (
 	"unicode"
 )
 
+// ownScript are the most common words of languages that no other language shares a script with.
+var ownScript = [...]struct{ Language, Words string }{
+	{"el", "και το η ο να του της τα τη με για από σε την τον στο στη στην τις τους οι των που είναι ως δεν ή θα"},
+	{"he", "של את על עם לא זה או גם כל הוא היא הם אם כי אל אבל יש אני מה"},
+}
+
 // QueryLanguage guesses the language of a few words, such as a query: a code that [New] accepts,
 // [DefaultLanguage] unless the words say otherwise. Words that are not about a topic, because they are
-// stop words of a language that it may be, are returned as ignored.
+// stop words of a language that it may be, are returned as ignored. isEnglish reports whether a word
+// is an English one.
 //
-// Words in another script than Latin are "und", or "ru" if they are Cyrillic and every letter is
-// Russian. Latin words have the language with the most of their words in its stop list, or "und" if
-// there are several. A single stop word does not count if it is the first word, because names begin so
-// (Los Angeles, Des Moines), and does not decide if it is one of several languages (Rio de Janeiro),
-// except if there is a letter beyond ASCII. Without stop words, a letter beyond Latin-1 makes them "und",
-// because English does not borrow it.
-func QueryLanguage(query string) (code string, ignored []string) {
-	latin, russian, other, last := 0, 0, 0, rune(0) // last letter of the Latin ones, by number
+// The language is the one with the most of the words in its stop list or in [FunctionWords], or "und" if
+// there are several, or it is none that [New] accepts. In ASCII, a single such word says little, because
+// it may be a name (Los Angeles, Rio de Janeiro) or an English word (cold war): it does not count if
+// it is the first word or if another word is English, and does not decide between several languages. Words
+// of which none would be left are English.
+// Without any, words in another script than Latin are "und", or "ru" if every letter is Russian, and
+// a Latin letter beyond Latin-1 makes them "und", because English does not borrow it.
+func QueryLanguage(query string, isEnglish func(word string) bool) (code string, ignored []string) {
+	latin, russian, others, last := 0, 0, 0, rune(0) // last letter by number
 	for _, r := range strings.ToLower(query) {
 		switch {
 		case unicode.Is(unicode.Latin, r):
 			latin++
-			last = max(last, r)
 		case 'а' <= r && r <= 'я', r == 'ё':
 			russian++
 		case unicode.IsLetter(r):
-			other++
+			others++
+		default:
+			continue
 		}
-	}
-	switch {
-	case russian+other <= latin:
-	case other == 0:
-		return "ru", nil
-	default:
-		return "und", nil
+		last = max(last, r)
 	}
 	words := slices.Collect(Words(strings.ToLower(query)))
+	isASCII := last <= unicode.MaxASCII
 	var tied []string // languages with the most stop words
 	most := 0
-	for _, language := range Languages() {
-		stops := slices.Collect(stopWords(language))
+	count := func(language string, stops []string) {
 		found := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return !slices.Contains(stops, word) })
-		if len(found) == 1 && found[0] == words[0] && last <= unicode.MaxASCII && language != DefaultLanguage {
-			continue
+		if language != DefaultLanguage && !slices.ContainsFunc(words, func(word string) bool { return len(word) > 1 && !slices.Contains(found, word) }) {
+			return // nothing would be left
+		}
+		if len(found) == 1 && isASCII && language != DefaultLanguage && (found[0] == words[0] ||
+			slices.ContainsFunc(words, func(word string) bool { return word != found[0] && isEnglish(word) })) {
+			return
 		}
 		switch {
 		case len(found) > most:
@@ -52,14 +59,29 @@ func QueryLanguage(query string) (code string, ignored []string) {
 			tied, ignored = append(tied, language), append(ignored, found...)
 		}
 	}
+	for _, language := range Languages() {
+		count(language, slices.Collect(stopWords(language)))
+	}
+	for _, l := range slices.Concat(FunctionWords[:], ownScript[:]) {
+		if !slices.Contains(Languages(), l.Language) {
+			count(l.Language, strings.Fields(l.Words))
+		}
+	}
+	isRussian := russian > latin && others == 0 && (most == 0 || slices.Contains(tied, "ru"))
 	switch {
-	case most == 0 && last > unicode.MaxLatin1:
-		return "und", nil
+	case isRussian && len(tied) <= 1:
+		return "ru", nil
+	case isRussian:
+		return "ru", ignored
+	case russian+others > latin, most == 0 && last > unicode.MaxLatin1:
+		return "und", ignored
 	case most == 0, slices.Contains(tied, DefaultLanguage):
 		return DefaultLanguage, nil
-	case len(tied) == 1:
+	case len(tied) == 1 && slices.Contains(Languages(), tied[0]):
 		return tied[0], nil
-	case most == 1 && last <= unicode.MaxASCII:
+	case most == 1 && isASCII && len(tied) > 1 && isEnglish(ignored[0]):
+		return DefaultLanguage, nil
+	case most == 1 && isASCII && len(tied) > 1:
 		return DefaultLanguage, ignored
 	}
 	return "und", ignored

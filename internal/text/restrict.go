@@ -62,7 +62,7 @@ func (h *prefixes) add(word uint64) {
 
 // addStem adds the prefixes of all words that may have the given stem.
 func (h *prefixes) addStem(stem string) {
-	stem = strings.ToLower(strings.TrimPrefix(stem, ".")) // the filter is applied without the dot
+	stem = strings.TrimPrefix(stem, ".") // the filter is applied without the dot
 	switch {
 	case len(stem) > prefixLength:
 		h.add(eight(stem, 0))

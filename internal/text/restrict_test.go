@@ -32,7 +32,7 @@ func TestRestrict(t *testing.T) {
 		{"1984 1985 19845 ox oxen ox's", "1984  () ox  ox (s)"},
 		{"internationalizations of supercalifragilisticexpialidocious universalities", " (of)  univers"},
 		{"日本語 語", "  "},
-		{"C++ c# .NET net .NETX", "c++  .NET  "},
+		{"C++ c# .NET net .NETX", "c++  .net  "},
 	} {
 		for _, when := range []string{"cold", "warm"} {
 			if got := names(a, a.Append(nil, tt.text)); got != tt.want {

@@ -9,7 +9,7 @@
 //   - A word is a run of Unicode letters, digits and combining marks. Invalid UTF-8 separates
 //     words, like punctuation.
 //   - In names such as C++, C# and .NET, signs are part of the word: "++" and "#" after a single
-//     ASCII letter, and a dot before capitals that is not after a word.
+//     ASCII letter, and the dot of .NET, unless it is after a word.
 //   - Text in scripts written without spaces between words (Chinese, Japanese, Thai, Lao, Khmer,
 //     Burmese), and in Hangul, is split into overlapping pairs of characters.
 //   - Words are normalized to NFKC and lower-cased rune by rune, by the rules of their language.
@@ -177,7 +177,7 @@ func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end i
 				_, end := withSigns(s, i, i+1)
 				n = end - i
 			}
-		} else if s[i] <= 'Z' && i > 0 && s[i-1] == '.' {
+		} else if n == len("net") && i > 0 && s[i-1] == '.' {
 			start, _ := withSigns(s, i, i+n)
 			i, n = start, n+i-start
 		}

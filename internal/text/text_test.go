@@ -62,8 +62,8 @@ func TestAppend(t *testing.T) {
 		{"12345678901234567", "()"},
 		{"C++ c++17, C++/CLI (g++) C# F#: c# a+b 3++ #c", "c++ c++ 17 c++ cli g++ c# f# c# (a) (b) (3) (c)"},
 		{"Notepad++ number# x+ C++", "notepad number (x) c++"}, // names of several letters need no signs
-		{".NET (.NET) 使用.NET框架 ASP.NET", ".NET .NET 使用 .NET 框架 asp net"},
-		{"net .net example.net .htaccess END...NET .N .NETs .1A", "net net exampl net htaccess end net (n) net 1a"},
+		{".NET (.NET) 使用.NET框架 ASP.NET", ".net .net 使用 .net 框架 asp net"},
+		{"net .net example.net .htaccess END...NET .N .NETs .1A", "net .net exampl net htaccess end net (n) net 1a"},
 	} {
 		a := analyzer(t, "porter")
 		for _, when := range []string{"cold", "warm"} {

@@ -60,9 +60,8 @@ func nextWord(s string, i int) (start, end, next int) {
 }
 
 // withSigns extends the word s[start:end] by its signs: "++" or "#" after a single ASCII letter, as
-// in C++, and a dot before two or more capitals, as in .NET, unless it is after a word, as in ASP.NET,
-// or another dot. In lower case, a dot begins the names of files and domains, whose words are
-// searched without it.
+// in C++, and the dot of .NET, in any case, unless it is after a word, as in ASP.NET, or another dot.
+// Other dots begin the names of files, whose words are searched without it.
 func withSigns(s string, start, end int) (int, int) {
 	switch {
 	case start == end:
@@ -73,7 +72,7 @@ func withSigns(s string, start, end int) (int, int) {
 		if strings.HasPrefix(s[end:], "#") {
 			return start, end + 1
 		}
-	case start > 0 && s[start-1] == '.' && strings.Trim(s[start:end], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" && end > start+1:
+	case start > 0 && s[start-1] == '.' && strings.EqualFold(s[start:end], "net"):
 		r, _ := utf8.DecodeLastRuneInString(s[:start-1])
 		if c := classOf(r); r != '.' && (c == between || c == unspaced) {
 			return start - 1, end
@@ -232,12 +231,8 @@ func Words(s string) iter.Seq[string] {
 }
 
 // fold appends word to dst as it is compared: in NFKC and lower case, without joiners, and in one of
-// the spellings that its script allows. A word with a dot keeps its capitals, which make the dot a
-// part of it.
+// the spellings that its script allows.
 func (c casing) fold(dst []byte, word string) []byte {
-	if strings.HasPrefix(word, ".") {
-		return append(dst, word...)
-	}
 	from := len(dst)
 	for i := range len(word) {
 		switch b := word[i]; {

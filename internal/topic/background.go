@@ -3,9 +3,9 @@ package topic
 import (
 	"cmp"
 	"errors"
-
 	"slices"
 	"strings"
+	"sync"
 
 	"spoor/internal/background"
 	"spoor/internal/text"
@@ -50,6 +50,12 @@ func (t *Topic) BackgroundLength() float64 {
 		return t.General.AverageLength
 	}
 	return background.AverageLength
+}
+
+// Guess returns the language of a query and the words to ignore in it; see [text.QueryLanguage].
+func Guess(query string) (language string, ignored []string) {
+	english := sync.OnceValue(func() map[string]float64 { return background.English(strings.Clone) })
+	return text.QueryLanguage(query, func(word string) bool { return english()[word] > 0 })
 }
 
 func (t *Topic) isEnglish() bool { return cmp.Or(t.Language, text.DefaultLanguage) == "en" }

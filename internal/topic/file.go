@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"spoor/internal/atomicfile"
-	"spoor/internal/text"
 	"spoor/internal/wire"
 )
 
@@ -213,13 +212,13 @@ func Load(name string) (*Topic, error) {
 }
 
 // LoadOrMake reads a topic file or, if [IsWords] reports true, makes a topic of the words in the
-// language that [text.QueryLanguage] guesses, as topic -query does. It reports whether it has made the topic.
+// language that [Guess] guesses, as topic -query does. It reports whether it has made the topic.
 func LoadOrMake(name string) (t *Topic, made bool, err error) {
 	if !IsWords(name) {
 		t, err = Load(name)
 		return t, false, err
 	}
-	language, ignored := text.QueryLanguage(name)
+	language, ignored := Guess(name)
 	if t, err = New(language, ""); err == nil {
 		_, err = t.AddQuery(name, ignored...)
 	}

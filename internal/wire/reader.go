@@ -274,10 +274,16 @@ func TrimBOM[T string | []byte](line T) T {
 	return line
 }
 
-// trim returns line without the white space around it, and without a byte order mark.
+// trim returns line without the white space around it and byte order marks before it.
 func trim(line []byte) []byte {
-	line = TrimBOM(line)
-	for len(line) > 0 && space(line[0]) {
+	for len(line) > 0 && (space(line[0]) || line[0] == 0xEF) {
+		n := len(line)
+		if line = TrimBOM(line); len(line) < n {
+			continue
+		}
+		if line[0] == 0xEF { // another character
+			break
+		}
 		line = line[1:]
 	}
 	for len(line) > 0 && space(line[len(line)-1]) {

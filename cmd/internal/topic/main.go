@@ -190,7 +190,11 @@ func (c *command) topicFromWords() (*topic.Topic, error) {
 	}
 	language, ignore := c.language, []string(nil)
 	if language == "" && c.stemmer == "" {
-		language, ignore = text.QueryLanguage(strings.Join(append(c.keywords, c.query), " "))
+		words := c.query
+		if words == "" {
+			words = strings.Join(c.keywords, " ")
+		}
+		language, ignore = topic.Guess(words)
 	}
 	t, err := topic.New(language, c.stemmer)
 	if err != nil {
