@@ -58,7 +58,7 @@ func stem(name, word string) string {
 func TestSnowballVocabularies(t *testing.T) {
 	for _, l := range languages {
 		for _, st := range l.stemmers {
-			if st.name == "none" {
+			if st.name == "none" || st.name == "prefix" { // not Snowball's
 				continue
 			}
 			t.Run(st.name, func(t *testing.T) {
