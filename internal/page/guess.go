@@ -21,9 +21,9 @@ import (
 // the ranks of n-grams in languages. Decision 8 compares this method with others.
 
 // A letterModel holds the most common letters of some languages, the most common first: 31 to 120 of
-// them. With an underscore among them, they are pairs of characters of which at least one is not ASCII,
-// and the underscore stands for what is before or after a word: Latin script has few letters
-// that are not ASCII, and their neighbours distinguish languages. Chinese, Japanese and Korean
+// them. Models of languages in Latin script hold pairs of characters instead, one of which at least is
+// not ASCII, because these languages have few such letters, and their neighbours tell the languages
+// apart. In a pair, an underscore stands for what is before or after a word. Chinese, Japanese and Korean
 // models contain punctuation, too.
 //
 // Letters were counted in the translations of Evolution 3.46 and of the help of GNOME 43.

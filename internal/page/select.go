@@ -132,8 +132,8 @@ func withoutLevel4(css string) string {
 	return b.String() + css[done:]
 }
 
-// A splitter splits a selector that cascadia accepts, apart from what withoutLevel4 replaces, into conditions. The types of cascadia's
-// syntax tree are not exported, and its Match cannot be stopped.
+// A splitter splits a selector into conditions. Cascadia accepts the selector after withoutLevel4; the
+// types of its syntax tree are not exported, and its Match cannot be stopped.
 type splitter struct {
 	s   string
 	i   int

@@ -20,9 +20,10 @@ var ownScript = [...]struct{ Language, Words string }{
 // The language is the one with the most of the words in its stop list or in [FunctionWords], or "und" if
 // there are several, or it is none that [New] accepts. In ASCII, a single such word says little, because
 // it may be a name (Los Angeles, Rio de Janeiro) or an English word (cold war): it does not count if
-// it is the first word or if another word is English, and does not decide between several languages. Words
-// of which none would be left are English.
-// Without any, words in another script than Latin are "und", or "ru" if every letter is Russian, and
+// it is the first word or if another word is English, and does not decide between several languages. If
+// no other word would be left, the words are English.
+//
+// Without any such word, words in another script than Latin are "und", or "ru" if every letter is Russian, and
 // a Latin letter beyond Latin-1 makes them "und", because English does not borrow it.
 func QueryLanguage(query string, isEnglish func(word string) bool) (code string, ignored []string) {
 	latin, russian, others, last := 0, 0, 0, rune(0) // last letter by number
@@ -67,20 +68,15 @@ func QueryLanguage(query string, isEnglish func(word string) bool) (code string,
 			count(l.Language, strings.Fields(l.Words))
 		}
 	}
-	isRussian := russian > latin && others == 0 && (most == 0 || slices.Contains(tied, "ru"))
 	switch {
-	case isRussian && len(tied) <= 1:
-		return "ru", nil
-	case isRussian:
+	case russian > latin && others == 0 && (most == 0 || slices.Contains(tied, "ru")):
 		return "ru", ignored
 	case russian+others > latin, most == 0 && last > unicode.MaxLatin1:
 		return "und", ignored
-	case most == 0, slices.Contains(tied, DefaultLanguage):
+	case most == 0, slices.Contains(tied, DefaultLanguage), most == 1 && isASCII && len(tied) > 1 && isEnglish(ignored[0]):
 		return DefaultLanguage, nil
 	case len(tied) == 1 && slices.Contains(Languages(), tied[0]):
 		return tied[0], nil
-	case most == 1 && isASCII && len(tied) > 1 && isEnglish(ignored[0]):
-		return DefaultLanguage, nil
 	case most == 1 && isASCII && len(tied) > 1:
 		return DefaultLanguage, ignored
 	}

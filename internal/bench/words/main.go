@@ -23,6 +23,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"spoor/internal/text"
 )
 
 //go:embed queries.tsv
@@ -120,8 +122,8 @@ func (l *language) read(dir string) error {
 		if err != nil {
 			return err
 		}
-		title, text, _ := strings.Cut(string(b), "\n")
-		p := page{V: 1, URL: "http://example.org/" + strings.TrimSuffix(f.Name(), ".txt"), Title: title, Text: text}
+		title, body, _ := strings.Cut(string(b), "\n")
+		p := page{V: 1, URL: "http://example.org/" + strings.TrimSuffix(f.Name(), ".txt"), Title: title, Text: body}
 		line, err := json.Marshal(p)
 		if err != nil {
 			return err
@@ -219,8 +221,7 @@ func (l *language) rank(query string, kind int, relevant *regexp.Regexp) (qualit
 
 // stated returns the code that a user would state.
 func (l *language) stated() string {
-	known := "da de en es fi fr hu id it nl no pt ro ru sv tr"
-	if code, _, _ := strings.Cut(l.code, "-"); slices.Contains(strings.Fields(known), code) {
+	if code, _, _ := strings.Cut(l.code, "-"); slices.Contains(text.Languages(), code) {
 		return code
 	}
 	return "und"
