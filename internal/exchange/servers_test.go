@@ -151,6 +151,13 @@ func TestCreateWaitsForTheServers(t *testing.T) {
 	}
 	servers := start(options...)
 	launch(t, servers)
+	// A server that stops before the leader has heard of it is not one of the three afterwards.
+	for begun := time.Now(); !slices.ContainsFunc(servers, func(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == 3 }) ||
+		slices.ContainsFunc(servers, func(s *server.Server) bool { return !s.JetStreamIsCurrent() }); time.Sleep(50 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the leader does not hear of three servers")
+		}
+	}
 	for _, s := range servers {
 		s.Shutdown()
 		s.WaitForShutdown()
