@@ -67,6 +67,14 @@ func (c *codec) uint32(p *uint32) {
 	}
 }
 
+func (c *codec) uint64(p *uint64) {
+	if c.reading {
+		*p = binary.LittleEndian.Uint64(c.next(8))
+	} else {
+		c.b = binary.LittleEndian.AppendUint64(c.b, *p)
+	}
+}
+
 func (c *codec) float(p *float64) {
 	if c.reading {
 		*p = math.Float64frombits(binary.LittleEndian.Uint64(c.next(8)))

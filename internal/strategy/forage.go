@@ -6,6 +6,7 @@ package strategy
 //
 //	forage.go            reading pages, choosing addresses
 //	forage_memory.go     the stored words of pages and links
+//	forage_sites.go      which lines of pages are menus of their site
 //	forage_model.go      models, fitted to the memory whenever the crawl has grown by a twenty-fifth
 //	forage_signals.go    thirteen signals of a waiting address, computed by the models
 //	forage_twins.go      which addresses lead to pages that are known
@@ -122,15 +123,16 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.learn()
 	if waiting := s.waiting(); quota > 0 && len(waiting.ids) > 0 {
 		chosen := s.choose(waiting, quota)
-		keys := map[uint64]bool{}
+		keys := map[uint64]int32{}
 		for i, c := range chosen {
 			id := waiting.ids[c.at]
 			if s.isRepeat(id, keys) {
 				continue
 			}
-			for _, key := range s.twins.keys[id] {
-				keys[key] = true
-			}
+			s.twinsOf(id, func(k twinKey) bool {
+				keys[k.place()] = 1
+				return true
+			})
 			a := s.proposeAt(id, rankPriority(i, len(chosen)), s.reasons(waiting, c.at)...)
 			a.Operator = c.island()
 			if s.web.InDegree(id) > 1 {

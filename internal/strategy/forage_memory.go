@@ -6,6 +6,7 @@ package strategy
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -69,7 +70,7 @@ func (v *vocabulary) code(c *codec) {
 	v.saved = v.len()
 }
 
-// A forageDoc is a page that was fetched.
+// A forageDoc is a page that was fetched, without the menus of its site.
 type forageDoc struct {
 	relevance.Page
 	title []int32
@@ -100,6 +101,9 @@ type foraged struct {
 	said         arena.Vector[uint32] // by graph.Link: number in words plus one; 0 for links that were ignored
 	words        arena.Names          // the words of links; see add
 	placeOf      []int32              // by graph.Order: the place of the page
+	prints       []uint64             // by place: the fingerprint of the text; 0 is none
+	sites        map[int32]*site      // by host directory
+	entered      [][]uint32           // by place, from savedDocs on: the hashes of the lines
 	savedDocs    int
 
 	// Derived.
@@ -113,6 +117,7 @@ type foraged struct {
 	scratch   []text.Term
 	count     map[int32]int32
 	encoded   []byte
+	whole     []byte
 	decoded   forageDoc
 	spoken    []int32
 	inAddress []int32
@@ -157,16 +162,22 @@ func (f *foraged) learn(rec *wire.Record, place int, links func(func(graph.ID, *
 	}
 	var d forageDoc
 	d.title = f.append(nil, clip(rec.Title, readURL), maxTitleTerms)
-	f.bag(&d, f.append(slices.Clone(d.title), clip(rec.Text, readPage), readPage))
-	f.store(place, &d)
+	lines, hashes := f.read(clip(rec.Text, readPage))
+	print, _ := strconv.ParseUint(rec.Simhash, 16, 64) // 0 if parse has not set it
+	s := f.enter(place, print, hashes)
+	f.withoutMenus(&d, s, lines)
+	if s.pages > reviewed {
+		lines = nil
+	}
+	f.store(place, &d, lines)
 	f.link(place, links)
 }
 
-// store stores a page. Its numbers are the number of terms of the title, these terms, the length of
-// the page, and for each term of the page, in the order of their first occurrence, twice its number,
-// plus one if the term occurs several times; then the number of further occurrences less one
-// follows.
-func (f *foraged) store(place int, d *forageDoc) {
+// store stores a page. Its numbers are the number of terms of the title, these terms, the length of the
+// page, and for each term of the page, in the order of their first occurrence, twice its number, plus
+// one if the term occurs several times; then the number of further occurrences less one follows. They
+// are preceded by their size in bytes and followed by the lines of the page, or preceded by 0.
+func (f *foraged) store(place int, d *forageDoc, lines []pageLine) {
 	b := appendTerms(f.encoded[:0], d.title)
 	b = binary.AppendUvarint(b, uint64(d.Length))
 	for _, c := range d.Counts {
@@ -178,8 +189,14 @@ func (f *foraged) store(place int, d *forageDoc) {
 		}
 	}
 	f.encoded = b
+	size := 0
+	if lines != nil {
+		size = len(b)
+	}
+	b = append(binary.AppendUvarint(f.whole[:0], uint64(size)), b...)
+	f.whole = appendLines(b, lines)
 	f.docAt = grown(f.docAt, place+1)
-	f.docAt[place] = f.docs.Append(b) + 1
+	f.docAt[place] = f.docs.Append(f.whole) + 1
 }
 
 // has reports whether the page at place was fetched.
@@ -191,7 +208,7 @@ func (f *foraged) doc(place int) *forageDoc {
 		return nil
 	}
 	d := &f.decoded
-	b := f.docs.At(f.docAt[place] - 1)
+	b, lines := f.bagAndLines(place)
 	title, at := readTerms(d.title[:0], b, 0)
 	n, at := uvarint(b, at)
 	d.title = title
@@ -207,6 +224,11 @@ func (f *foraged) doc(place int) *forageDoc {
 		counts = append(counts, c)
 	}
 	d.Counts = counts
+	if len(lines) > 0 {
+		if s := f.siteOf(place); s.pages >= menuPages {
+			f.withoutMenus(d, s, readLines(lines))
+		}
+	}
 	f.match(d)
 	return d
 }
@@ -462,7 +484,7 @@ func (f *foraged) address(url string) []int32 {
 
 // directories numbers the directories of addresses: host, host/d1, host/d1/d2, …
 type directories struct {
-	of    vocabulary // of their names; see enter
+	of    vocabulary // of their names; see number
 	outer []int32    // by directory: the directory that contains it, or -1
 }
 
@@ -484,7 +506,7 @@ func (f *foraged) innermost(url string) (dir int32) {
 		if n < 0 {
 			break
 		}
-		inner := f.enter(path[end:end+n], dir)
+		inner := f.number(path[end:end+n], dir)
 		if inner < 0 {
 			break
 		}
@@ -494,9 +516,9 @@ func (f *foraged) innermost(url string) (dir int32) {
 	return dir
 }
 
-// enter returns the number of a directory, or -1 if there are too many. A directory is identified by
+// number returns the number of a directory, or -1 if there are too many. A directory is identified by
 // the number of the one that contains it, and its name in there.
-func (f *foraged) enter(name string, outer int32) int32 {
+func (f *foraged) number(name string, outer int32) int32 {
 	var key [64]byte
 	n := f.directories.of.add(string(append(binary.AppendVarint(key[:0], int64(outer)), name...)))
 	if int(n) == len(f.outer) {
@@ -514,12 +536,19 @@ func (f *foraged) code(c *codec) {
 		c.check(0 <= *t && int(*t) < f.terms.len())
 	}
 	place := f.savedDocs
+	if c.reading {
+		f.fitDirectories(&f.crawl.web)
+	}
 	each(c, make([]struct{}, len(f.docAt)-min(place, len(f.docAt))), func(*struct{}) {
 		var d forageDoc
+		var lines []pageLine
+		var print uint64
+		var hashes []uint32
 		if c.reading {
 			f.docAt = append(f.docAt, 0)
 		} else if stored := f.doc(place); stored != nil {
-			d = *stored
+			d, lines = *stored, f.linesOf(place)
+			print, hashes = f.print(place), f.entered[place-f.savedDocs]
 		}
 		title := each(c, d.title, term)
 		c.check(len(title) <= maxTitleTerms)
@@ -530,14 +559,21 @@ func (f *foraged) code(c *codec) {
 		})
 		c.check(len(counts) <= maxPageTerms)
 		integer(c, &d.Length)
+		c.uint64(&print)
+		hashes = each(c, hashes, c.uint32)
+		lines = each(c, lines, func(l *pageLine) {
+			c.uint32(&l.hash)
+			l.terms = each(c, l.terms, term)
+		})
 		if c.check(0 <= d.Length && d.Length <= readPage && place < len(f.crawl.pages)) && !f.crawl.pages[place].failed {
 			d.title, d.Counts = title, counts
-			f.store(place, &d)
+			f.enter(place, print, hashes)
+			f.store(place, &d, lines)
 		}
 		f.codeLinks(c, place, term)
 		place++
 	})
-	f.savedDocs = len(f.docAt)
+	f.savedDocs, f.entered = len(f.docAt), nil
 	c.check(len(f.placeOf) == f.crawl.web.Pages())
 }
 

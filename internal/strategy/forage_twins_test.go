@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,22 +18,39 @@ func TestTwinKeys(t *testing.T) {
 		{"http://a.test/x/index.html", "http://a.test/x", twinAddress},
 		{"http://a.test/x.html", "http://a.test/x//", twinAddress},
 		{"http://a.test", "http://a.test/index.htm", twinAddress},
-		{"http://a.test/x?q=1", "http://a.test/x?q=2", twinKinds},
+		{"http://a.test/x.php", "http://a.test/x", twinAddress},
+		{"http://a.test/x/index.php?q=1", "http://a.test/x/?q=1", twinAddress},
+		{"http://a.test/x.y", "http://a.test/x", twinKinds},
+		{"http://a.test/x?q=1", "http://a.test/x?q=2", twinQuery},
+		{"http://a.test/x?q=1", "http://a.test/x", twinQuery},
+		{"http://a.test/x?q=1&p=2", "http://a.test/x?q=1&p=3", twinParameter},
+		{"http://a.test/x?q=1&p=2", "http://a.test/x?q=2&p=3", twinQuery},
+		{"http://a.test/x?q=1&p=2", "http://a.test/y?q=1&p=3", twinKinds},
 		{"http://a.test/old/Name", "http://a.test/new/b/name.html", twinName},
 		{"http://a.test/old/name", "http://b.test/old/name", twinKinds},
 		{"http://a.test/", "http://a.test/x/index.html", twinKinds},
 	} {
-		a, b := twinKeys(test.a), twinKeys(test.b)
+		a, b := twinsByAddress(test.a), twinsByAddress(test.b)
 		kind := twinKinds
-		for k := twinKinds - 1; k >= 0; k-- {
-			if a[k] != 0 && a[k] == b[k] {
-				kind = k
+		for _, x := range a {
+			if slices.ContainsFunc(b, func(y twinKey) bool { return x.key != 0 && x.kind == y.kind && x.key == y.key }) {
+				kind = min(kind, x.kind)
 			}
 		}
 		if kind != test.kind {
 			t.Errorf("%s and %s are twins of kind %d, not %d", test.a, test.b, kind, test.kind)
 		}
 	}
+}
+
+// twinsByAddress returns the keys of an address, as twinsOf does for those of a crawl without mirrors.
+func twinsByAddress(url string) []twinKey {
+	keys, queries := twinKeys(url)
+	list := append([]twinKey{{kind: twinAddress, key: keys[0]}, {kind: twinName, key: keys[1]}}, queries...)
+	if queries == nil {
+		list = append(list, twinKey{kind: twinQuery, key: keys[0]})
+	}
+	return list
 }
 
 // A moved web has five lists of articles with new and old addresses. The old ones redirect to the new, or

@@ -1,0 +1,180 @@
+package strategy
+
+// This file finds the lines that the pages of a site have in common: menus, headers and footers. They
+// say what the site is about, not what a page is about. A line of text is a block of the page.
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+const (
+	menuPages    = 3   // a line of a menu is on at least this number of pages of the site,
+	menuShare    = 0.5 // and on at least this share of them
+	reviewed     = 4   // first pages of a site whose lines are kept until there is one page more
+	maxSiteLines = 512 // lines of a site that are counted
+	rareLine     = 8   // if there are too many, those on less than a rareLine-th of the pages are dropped
+)
+
+// A site holds the lines of the pages of a host. The lines are known by their hashes.
+type site struct {
+	pages int
+	lines []siteLine // sorted by hash
+	first []int32    // places of the first pages, until their lines are dropped
+}
+
+type siteLine struct {
+	hash  uint32
+	pages int32 // pages that have the line
+}
+
+func (l siteLine) compare(hash uint32) int { return cmp.Compare(l.hash, hash) }
+
+// isMenu reports whether a line belongs to the menus of the site.
+func (s *site) isMenu(hash uint32) bool {
+	if s.pages < menuPages {
+		return false
+	}
+	i, ok := slices.BinarySearchFunc(s.lines, hash, siteLine.compare)
+	return ok && s.lines[i].pages >= menuPages && float64(s.lines[i].pages) >= menuShare*float64(s.pages)
+}
+
+// add counts the lines of the next page; hashes are sorted, each once.
+func (s *site) add(hashes []uint32) {
+	s.pages++
+	var fresh []siteLine
+	for _, h := range hashes {
+		if i, ok := slices.BinarySearchFunc(s.lines, h, siteLine.compare); ok {
+			s.lines[i].pages++
+		} else {
+			fresh = append(fresh, siteLine{h, 1})
+		}
+	}
+	if len(s.lines)+len(fresh) > maxSiteLines {
+		s.lines = slices.DeleteFunc(s.lines, func(l siteLine) bool { return int(l.pages)*rareLine < s.pages })
+	}
+	s.lines = append(s.lines, fresh[:min(len(fresh), max(0, maxSiteLines-len(s.lines)))]...)
+	slices.SortFunc(s.lines, func(a, b siteLine) int { return a.compare(b.hash) })
+}
+
+// A pageLine is a line of a page.
+type pageLine struct {
+	hash  uint32
+	terms []int32
+}
+
+// read returns the lines of a text, and the sorted hashes of these.
+func (f *foraged) read(s string) (lines []pageLine, hashes []uint32) {
+	left := readPage
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.TrimSpace(line)
+		terms := f.append(nil, line, left)
+		left -= len(terms)
+		if len(terms) > 0 {
+			h := uint32(fnv64(line))
+			lines, hashes = append(lines, pageLine{h, terms}), append(hashes, h)
+		}
+	}
+	slices.Sort(hashes)
+	return lines, slices.Compact(hashes)
+}
+
+// siteOf returns the site of the page at place.
+func (f *foraged) siteOf(place int) *site {
+	f.fitDirectories(&f.crawl.web)
+	host := f.hostDirectory(f.crawl.pages[place].final)
+	if f.sites == nil {
+		f.sites = map[int32]*site{}
+	}
+	if f.sites[host] == nil {
+		f.sites[host] = new(site)
+	}
+	return f.sites[host]
+}
+
+// enter adds the page at place to its site. The first pages of a site are stored again, without menus,
+// once the site has more pages.
+func (f *foraged) enter(place int, print uint64, hashes []uint32) *site {
+	f.prints, f.entered = grown(f.prints, place+1), grown(f.entered, place+1-f.savedDocs)
+	f.prints[place], f.entered[place-f.savedDocs] = print, hashes
+	s := f.siteOf(place)
+	s.add(hashes)
+	if s.pages <= reviewed {
+		s.first = append(s.first, int32(place))
+		return s
+	}
+	for _, p := range s.first {
+		d := f.doc(int(p)) // without menus
+		f.store(int(p), &forageDoc{clonePage(&d.Page), slices.Clone(d.title)}, nil)
+	}
+	s.first = nil
+	return s
+}
+
+// withoutMenus sets the counts of a page to those of its title and of the lines that are no menus of the
+// site.
+func (f *foraged) withoutMenus(d *forageDoc, s *site, lines []pageLine) {
+	words := slices.Clone(d.title)
+	for _, l := range lines {
+		if !s.isMenu(l.hash) {
+			words = append(words, l.terms...)
+		}
+	}
+	d.Counts = d.Counts[:0]
+	f.bag(d, words)
+}
+
+// print returns the fingerprint of the page at place, or 0.
+func (f *foraged) print(place int) uint64 {
+	if place < len(f.prints) {
+		return f.prints[place]
+	}
+	return 0
+}
+
+// linesOf returns the lines of the page at place, if they are still kept.
+func (f *foraged) linesOf(place int) []pageLine {
+	_, lines := f.bagAndLines(place)
+	return readLines(lines)
+}
+
+// bagAndLines returns the two parts of the page at place; lines is empty if they are no longer kept.
+func (f *foraged) bagAndLines(place int) (bag, lines []byte) {
+	b := f.docs.At(f.docAt[place] - 1)
+	size, at := uvarint(b, 0)
+	if size == 0 {
+		return b[at:], nil
+	}
+	return b[at : at+int(size)], b[at+int(size):]
+}
+
+// appendLines appends lines, each with its hash.
+func appendLines(b []byte, lines []pageLine) []byte {
+	for _, l := range lines {
+		b = binary.LittleEndian.AppendUint32(b, l.hash)
+		b = appendTerms(b, l.terms)
+	}
+	return b
+}
+
+// readLines returns the lines that appendLines has written to b.
+func readLines(b []byte) (lines []pageLine) {
+	for at := 0; at < len(b); {
+		l := pageLine{hash: binary.LittleEndian.Uint32(b[at:])}
+		l.terms, at = readTerms(nil, b, at+4)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// path returns the name of a directory.
+func (f *foraged) path(d int32) string {
+	name := f.directories.of.names.At(int(d))
+	_, n := binary.Varint([]byte(name))
+	if outer := f.outer[d]; outer >= 0 {
+		return f.path(outer) + "/" + name[n:]
+	}
+	return name[n:]
+}

@@ -1,0 +1,164 @@
+package strategy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+// Lines on half of the pages of a site are menus from the third page on; other lines are not, and the
+// same line on another site is not.
+func TestMenus(t *testing.T) {
+	s := newStrategy(t, "forage", target(t), nil).(*forage)
+	visit := func(url, text string) {
+		rec := &wire.Record{URL: "http://" + url, StatusCode: 200, Title: "garden", Text: text}
+		s.Visit(rec)
+	}
+	words := func(place int) string {
+		var list []string
+		for _, c := range s.doc(place).Counts {
+			list = append(list, s.terms.names.At(int(c.Term)))
+		}
+		slices.Sort(list)
+		return strings.Join(list, " ")
+	}
+	text := func(n int) string {
+		lines := []string{"crawler", "bread", "river" + strings.Repeat(" stone", n)}
+		if n%2 == 1 {
+			lines = append(lines, "winter")
+		}
+		if n%3 == 0 {
+			lines = append(lines, "paper")
+		}
+		return strings.Join(lines, "\n")
+	}
+	for n := range 3 {
+		if n == 2 && words(0) != "bread crawler garden paper river" {
+			t.Errorf("after two pages the first has %s", words(0))
+		}
+		visit(fmt.Sprintf("a.test/%d", n), text(n))
+	}
+	visit("b.test/", text(0))
+	if words(0) != "garden paper river" || words(3) != "bread crawler garden paper river" {
+		t.Errorf("after three pages the first has %s, and one of another site has %s", words(0), words(3))
+	}
+	for n := range 9 {
+		visit(fmt.Sprintf("a.test/%d", n+3), text(n+3))
+	}
+	// "winter" is on half of them, and on three from the sixth page on; "paper" is on a third.
+	for place, want := range map[int]string{0: "garden paper river", 1: "garden river stone winter", 4: "garden paper river stone winter", 10: "garden paper river stone", 12: "garden river stone"} {
+		if got := words(place); got != want {
+			t.Errorf("page %d has %q, want %q", place, got, want)
+		}
+	}
+	for place := range 13 {
+		if lines := s.linesOf(place); (len(lines) > 0) != (place == 3) {
+			t.Errorf("page %d has %d lines", place, len(lines))
+		}
+	}
+}
+
+// What is known of a site is bounded, whatever it sends, and its menus are known all the same.
+func TestLinesOfASiteAreBounded(t *testing.T) {
+	var s site
+	menu := []uint32{1, 2, 3}
+	for n := range 1000 {
+		hashes := slices.Clone(menu)
+		for i := range 600 {
+			hashes = append(hashes, uint32(1000*n+i+10))
+		}
+		s.add(hashes)
+		if len(s.lines) > maxSiteLines || !slices.IsSortedFunc(s.lines, func(a, b siteLine) int { return a.compare(b.hash) }) {
+			t.Fatalf("%d lines of %d pages", len(s.lines), s.pages)
+		}
+	}
+	for _, h := range menu {
+		if !s.isMenu(h) {
+			t.Errorf("line %d is no menu", h)
+		}
+	}
+	if s.isMenu(10) || s.isMenu(999*1000+10) {
+		t.Error("a line of one page is a menu")
+	}
+}
+
+// A sited web has three sites whose menus have the words of the query. The relevant pages are on two. Each
+// page has a copy: in a mirror, under a name with an ending, or with a parameter.
+type sited struct{}
+
+func (sited) fetch(a Address, generation int) *wire.Record {
+	rec := new(wire.Record)
+	a.Fill(rec, generation)
+	rec.StatusCode, rec.Relevant = 200, wire.False
+	host, rest, _ := strings.Cut(strings.TrimPrefix(a.URL, "http://"), "/")
+	rest = strings.TrimSuffix(strings.TrimPrefix(rest, "~a/"), "?print=1")
+	n := 0
+	fmt.Sscanf(strings.TrimSuffix(rest, ".php"), "page/%d", &n)
+	if host == "mirror.test" {
+		host = "a.test"
+	}
+	rng := rand.New(rand.NewPCG(uint64(host[0]), uint64(n)))
+	rec.Title = someOf(rng, gardenWords, 3)
+	own := someOf(rng, gardenWords, 40)
+	if host != "c.test" && n%5 == 0 {
+		own += " " + someOf(rng, topicWords, 10) + " " + someOf(rng, queryWords, 4)
+	}
+	rec.Text = "genetic crawler\nhome\nabout the genetic crawler\n" + own + "\nfooter"
+	rec.Simhash = fmt.Sprintf("%016x", fnv64(host+rec.Text))
+	for range 6 {
+		to := rng.IntN(200)
+		copies := map[string]string{"a.test": "mirror.test/~a/page/%d", "b.test": "b.test/page/%d.php", "c.test": "c.test/page/%d?print=1"}
+		for _, form := range []string{host + "/page/%d", copies[host]} {
+			rec.Links = append(rec.Links, wire.Link{URL: "http://" + fmt.Sprintf(form, to), Anchor: someOf(rng, gardenWords, 2)})
+		}
+	}
+	for _, other := range []string{"a.test", "b.test", "c.test"} {
+		rec.Links = append(rec.Links, wire.Link{URL: fmt.Sprintf("http://%s/page/%d", other, rng.IntN(200)), Anchor: "genetic crawler"})
+	}
+	return rec
+}
+
+// A crawl fetches few copies, and little from a site whose pages have the words of the query only in
+// menus. One that is restored for every generation fetches the same.
+func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
+	const generations, size = 40, 10
+	topic := target(t)
+	live := newStrategy(t, "forage", topic, nil)
+	var deltas [][]byte
+	known, onC, copies, fetches := map[string]bool{}, 0, 0, 0
+	next := seeds("c.test/page/1", "a.test/page/1", "b.test/page/1")
+	for g := 1; g <= generations; g++ {
+		restored := newStrategy(t, "forage", topic, nil)
+		for _, d := range deltas {
+			if err := restored.Replay(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, a := range next {
+			rec := sited{}.fetch(a, g)
+			fetches++
+			if known[rec.Simhash] {
+				copies++
+			}
+			known[rec.Simhash] = true
+			if strings.HasPrefix(a.URL, "http://c.test") {
+				onC++
+			}
+			live.Visit(rec)
+			restored.Visit(rec)
+		}
+		next = live.Breed(size, rand.New(rand.NewPCG(1, uint64(g))))
+		if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
+			t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
+		}
+		deltas = append(deltas, live.AppendDelta(nil))
+	}
+	t.Logf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
+	if fetches < 250 || copies > 12 || onC > fetches/5 {
+		t.Errorf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
+	}
+}
