@@ -18,7 +18,7 @@ const (
 	rareLine     = 8   // if there are too many, those on less than a rareLine-th of the pages are dropped
 )
 
-// A site holds the lines of the pages of a host. The lines are known by their hashes.
+// A site holds the lines of the pages of a host, if it has several. The lines are known by their hashes.
 type site struct {
 	pages int
 	lines []siteLine // sorted by hash
@@ -41,9 +41,8 @@ func (s *site) isMenu(hash uint32) bool {
 	return ok && s.lines[i].pages >= menuPages && float64(s.lines[i].pages) >= menuShare*float64(s.pages)
 }
 
-// add counts the lines of the next page; hashes are sorted, each once.
-func (s *site) add(hashes []uint32) {
-	s.pages++
+// count counts the lines of a page; hashes are sorted, each once.
+func (s *site) count(hashes []uint32) {
 	var fresh []siteLine
 	for _, h := range hashes {
 		if i, ok := slices.BinarySearchFunc(s.lines, h, siteLine.compare); ok {
@@ -73,12 +72,27 @@ func (f *foraged) read(s string) (lines []pageLine, hashes []uint32) {
 		terms := f.append(nil, line, left)
 		left -= len(terms)
 		if len(terms) > 0 {
-			h := uint32(fnv64(line))
-			lines, hashes = append(lines, pageLine{h, terms}), append(hashes, h)
+			lines = append(lines, pageLine{uint32(fnv64(line)), terms})
 		}
 	}
+	return lines, hashesOf(lines)
+}
+
+// hashesOf returns the hashes of lines, sorted, each once.
+func hashesOf(lines []pageLine) (hashes []uint32) {
+	for _, l := range lines {
+		hashes = append(hashes, l.hash)
+	}
 	slices.Sort(hashes)
-	return lines, slices.Compact(hashes)
+	return slices.Compact(hashes)
+}
+
+// hashesOf returns the hashes of the lines of the first page of a site.
+func (f *foraged) hashesOf(place int) []uint32 {
+	if place >= f.savedDocs {
+		return f.entered[place-f.savedDocs]
+	}
+	return hashesOf(f.linesOf(place))
 }
 
 // siteOf returns the site of the page at place.
@@ -100,7 +114,12 @@ func (f *foraged) enter(place int, print uint64, hashes []uint32) *site {
 	f.prints, f.entered = grown(f.prints, place+1), grown(f.entered, place+1-f.savedDocs)
 	f.prints[place], f.entered[place-f.savedDocs] = print, hashes
 	s := f.siteOf(place)
-	s.add(hashes)
+	if s.pages == 1 { // until now, the lines of its page were only there
+		s.count(f.hashesOf(int(s.first[0])))
+	}
+	if s.pages++; s.pages > 1 {
+		s.count(hashes)
+	}
 	if s.pages <= reviewed {
 		s.first = append(s.first, int32(place))
 		return s

@@ -71,7 +71,8 @@ func TestLinesOfASiteAreBounded(t *testing.T) {
 		for i := range 600 {
 			hashes = append(hashes, uint32(1000*n+i+10))
 		}
-		s.add(hashes)
+		s.pages++
+		s.count(hashes)
 		if len(s.lines) > maxSiteLines || !slices.IsSortedFunc(s.lines, func(a, b siteLine) int { return a.compare(b.hash) }) {
 			t.Fatalf("%d lines of %d pages", len(s.lines), s.pages)
 		}
@@ -123,9 +124,9 @@ func (sited) fetch(a Address, generation int) *wire.Record {
 }
 
 // A crawl fetches few copies, and little from a site whose pages have the words of the query only in
-// menus. One that is restored for every generation fetches the same.
+// menus. One that is restored goes on in the same way.
 func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
-	const generations, size = 40, 10
+	const generations, size, perDelta = 40, 10, 3
 	topic := target(t)
 	live := newStrategy(t, "forage", topic, nil)
 	var deltas [][]byte
@@ -152,10 +153,12 @@ func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
 			restored.Visit(rec)
 		}
 		next = live.Breed(size, rand.New(rand.NewPCG(1, uint64(g))))
-		if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
+		if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); g%perDelta == 1 && fmt.Sprint(next) != fmt.Sprint(again) {
 			t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
 		}
-		deltas = append(deltas, live.AppendDelta(nil))
+		if g%perDelta == 0 {
+			deltas = append(deltas, live.AppendDelta(nil))
+		}
 	}
 	t.Logf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
 	if fetches < 250 || copies > 12 || onC > fetches/5 {
