@@ -29,7 +29,7 @@ const (
 // twinPrior is the assumed share of twins that are the same page, before any twins of a kind were
 // fetched. What all hosts show has the weight of twinWeight fetches for a host.
 var (
-	twinPrior  = [twinKinds]float64{0.5, 0.5, 0.2, 0.2, 0.1}
+	twinPrior  = [twinKinds]float64{0.5, 0.2, 0.2, 0.2, 0.1}
 	twinWeight = [twinKinds]float64{2, 2, 2, 2, 5}
 )
 
@@ -44,9 +44,10 @@ const (
 type twins struct {
 	keys    [][2]uint64 // by graph.ID: the keys of twinAddress and twinName; 0 is none
 	queries map[graph.ID][]twinKey
-	mirrors map[int32]int32     // by directory: the directory that has the same pages
-	prints  map[uint64]graph.ID // by fingerprint: the first page
-	fetched map[uint64]int32    // by key: place of the latest page plus one
+	mirrors map[int32]int32      // by directory: the directory that has the same pages
+	mapped  map[graph.ID]twinKey // what mirrored has returned since the last mirror was found
+	prints  map[uint64]graph.ID  // by fingerprint: the first page
+	fetched map[uint64]int32     // by key: place of the latest page plus one
 	classes map[uint64]*twinCount
 	all     [twinKinds]twinCount
 	pages   int // number of pages counted so far
@@ -125,7 +126,7 @@ func (s *forage) twinsOf(id graph.ID, yield func(twinKey) bool) {
 	if !yield(twinKey{twinAddress, keys[0], uint64(host)}) {
 		return
 	}
-	if key, from := s.mirrored(id); key != 0 && !yield(twinKey{twinMirror, key, uint64(from)}) {
+	if k := s.mirrored(id); k.key != 0 && !yield(k) {
 		return
 	}
 	queries := t.queries[id]
@@ -245,16 +246,19 @@ func (s *forage) mirror(place int) {
 		t.prints[print] = id
 		return
 	}
-	if from, to := s.differ(id, first); from >= 0 && to >= 0 && from != to {
-		if _, known := t.mirrors[from]; known {
-			return
-		}
-		if back, known := t.mirrors[to]; known && back == from {
-			return
-		}
-		t.mirrors[from] = to
-		t.classes[twinKey{kind: twinMirror, class: uint64(from)}.of()] = &twinCount{1, 1}
+	from, to := s.differ(id, first)
+	if from < 0 || to < 0 || from == to || len(t.classes) == maxTwinClasses {
+		return
 	}
+	if _, known := t.mirrors[from]; known {
+		return
+	}
+	if back, known := t.mirrors[to]; known && back == from {
+		return
+	}
+	t.mirrors[from] = to
+	t.classes[twinKey{kind: twinMirror, class: uint64(from)}.of()] = &twinCount{1, 1}
+	t.mapped = map[graph.ID]twinKey{}
 }
 
 // differ returns the outermost directories by which two addresses differ, if the rest of the two is the
@@ -280,26 +284,28 @@ func withoutScheme(url string) string {
 	return rest
 }
 
-// mirrored returns the key of the address in the directory that has the same pages, or 0, and the
-// directory.
-func (s *forage) mirrored(id graph.ID) (key uint64, from int32) {
+// mirrored returns the key of the address in the directory that has the same pages. It is 0 if there is
+// none.
+func (s *forage) mirrored(id graph.ID) (k twinKey) {
 	t := &s.twins
-	if len(t.mirrors) == 0 {
-		return 0, -1
-	}
-	for d := s.directory[id]; d >= 0; d = s.outer[d] {
+	for d := s.directory[id]; d >= 0 && len(t.mirrors) > 0; d = s.outer[d] {
 		to, ok := t.mirrors[d]
 		if !ok {
 			continue
 		}
-		rest := withoutScheme(s.web.URL(id))
-		for x := d; x >= 0; x = s.outer[x] {
-			_, rest, _ = strings.Cut(rest, "/")
+		k, ok := t.mapped[id]
+		if !ok {
+			rest := withoutScheme(s.web.URL(id))
+			for x := d; x >= 0; x = s.outer[x] {
+				_, rest, _ = strings.Cut(rest, "/")
+			}
+			page, query := simplified("://" + s.path(to) + "/" + rest)
+			k = twinKey{twinMirror, max(1, fnv64(page+"?"+query)), uint64(d)}
+			t.mapped[id] = k
 		}
-		page, query := simplified("://" + s.path(to) + "/" + rest)
-		return max(1, fnv64(page+"?"+query)), d
+		return k
 	}
-	return 0, -1
+	return k
 }
 
 // hostDirectory returns the outermost directory of an address, or -1.
