@@ -21,7 +21,7 @@ import (
 // the ranks of n-grams in languages. Decision 8 compares this method with others.
 
 // A letterModel holds the most common letters of some languages, the most common first: 31 to 120 of
-// them. Models of languages in Latin script hold pairs of characters instead, one of which at least is
+// them. Models of languages in Latin script hold pairs of characters instead. At least one of the two is
 // not ASCII, because these languages have few such letters, and their neighbours tell the languages
 // apart. In a pair, an underscore stands for what is before or after a word. Chinese, Japanese and Korean
 // models contain punctuation, too.

@@ -130,7 +130,7 @@ func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
 				continue
 			}
 			s.twinsOf(id, func(k twinKey) bool {
-				keys[k.place()] = 1
+				keys[k.fetchedKey()] = 1
 				return true
 			})
 			a := s.proposeAt(id, rankPriority(i, len(chosen)), s.reasons(waiting, c.at)...)

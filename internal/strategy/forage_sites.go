@@ -15,7 +15,7 @@ const (
 	menuShare    = 0.5 // and on at least this share of them
 	reviewed     = 4   // first pages of a site whose lines are kept until there is one page more
 	maxSiteLines = 512 // lines of a site that are counted
-	rareLine     = 8   // if there are too many, those on less than a rareLine-th of the pages are dropped
+	rareLine     = 8   // if there are too many, the lines that fewer than one page in rareLine has are dropped
 )
 
 // A site holds the lines of the pages of a host, if it has several. The lines are known by their hashes.
@@ -87,8 +87,8 @@ func hashesOf(lines []pageLine) (hashes []uint32) {
 	return slices.Compact(hashes)
 }
 
-// hashesOf returns the hashes of the lines of the first page of a site.
-func (f *foraged) hashesOf(place int) []uint32 {
+// hashesOn returns the hashes of the lines of the page at place, if its lines are still kept.
+func (f *foraged) hashesOn(place int) []uint32 {
 	if place >= f.savedDocs {
 		return f.entered[place-f.savedDocs]
 	}
@@ -115,7 +115,7 @@ func (f *foraged) enter(place int, print uint64, hashes []uint32) *site {
 	f.prints[place], f.entered[place-f.savedDocs] = print, hashes
 	s := f.siteOf(place)
 	if s.pages == 1 { // until now, the lines of its page were only there
-		s.count(f.hashesOf(int(s.first[0])))
+		s.count(f.hashesOn(int(s.first[0])))
 	}
 	if s.pages++; s.pages > 1 {
 		s.count(hashes)

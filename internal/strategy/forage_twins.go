@@ -65,10 +65,12 @@ type twinKey struct {
 // the same page.
 type twinCount struct{ fetched, same float64 }
 
+// share returns the share that led to the same page, where prior counts as weight addresses.
 func (c *twinCount) share(prior, weight float64) float64 {
 	return (c.same + float64(weight*prior)) / (c.fetched + weight)
 }
 
+// Endings that servers often leave out, and numbers in the names of parameters.
 var (
 	fileEnding = regexp.MustCompile(`\.(html?|php[345]?|aspx?|jsp|cfm|shtml)$`)
 	digits     = regexp.MustCompile(`\d+`)
@@ -143,15 +145,16 @@ func (s *forage) twinsOf(id graph.ID, yield func(twinKey) bool) {
 	}
 }
 
-// place returns the index of a key in the map fetched. Mirrors have the addresses of other pages.
-func (k twinKey) place() uint64 {
+// fetchedKey returns the index of a key in the map fetched. The key of a mirror is the key of an address.
+func (k twinKey) fetchedKey() uint64 {
 	if k.kind == twinMirror {
 		return k.key
 	}
 	return k.key ^ uint64(k.kind)<<60
 }
 
-func (k twinKey) of() uint64 { return k.class ^ uint64(k.kind+1)<<56 }
+// classKey returns the index of the class in the map classes.
+func (k twinKey) classKey() uint64 { return k.class ^ uint64(k.kind+1)<<56 }
 
 // countTwins counts the addresses fetched since the last call, in the order in which they were
 // fetched.
@@ -192,14 +195,14 @@ func (s *forage) countTwins() {
 func (s *forage) countTwin(id graph.ID, place int, same bool) {
 	t := &s.twins
 	s.twinsOf(id, func(k twinKey) bool {
-		twin := t.fetched[k.place()]
+		twin := t.fetched[k.fetchedKey()]
 		if twin == 0 {
 			return true
 		}
-		c := t.classes[k.of()]
+		c := t.classes[k.classKey()]
 		if c == nil && len(t.classes) < maxTwinClasses {
 			c = new(twinCount)
-			t.classes[k.of()] = c
+			t.classes[k.classKey()] = c
 		}
 		for _, c := range []*twinCount{c, &t.all[k.kind]} {
 			if c != nil {
@@ -221,7 +224,7 @@ func (s *forage) addTwin(id graph.ID, place int) {
 		return
 	}
 	s.twinsOf(id, func(k twinKey) bool {
-		s.twins.fetched[k.place()] = int32(place) + 1
+		s.twins.fetched[k.fetchedKey()] = int32(place) + 1
 		return true
 	})
 }
@@ -257,7 +260,7 @@ func (s *forage) mirror(place int) {
 		return
 	}
 	t.mirrors[from] = to
-	t.classes[twinKey{kind: twinMirror, class: uint64(from)}.of()] = &twinCount{1, 1}
+	t.classes[twinKey{kind: twinMirror, class: uint64(from)}.classKey()] = &twinCount{1, 1}
 	t.mapped = map[graph.ID]twinKey{}
 }
 
@@ -322,10 +325,10 @@ func (f *foraged) hostDirectory(id graph.ID) int32 {
 func (s *forage) isRepeat(id graph.ID, among map[uint64]int32) (repeat bool) {
 	t := &s.twins
 	s.twinsOf(id, func(k twinKey) bool {
-		if among[k.place()] == 0 {
+		if among[k.fetchedKey()] == 0 {
 			return true
 		}
-		c := t.classes[k.of()]
+		c := t.classes[k.classKey()]
 		if c == nil {
 			c = new(twinCount)
 		}
