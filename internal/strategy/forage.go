@@ -216,6 +216,6 @@ func (s *forage) code(c *codec) {
 		0 <= s.at.terms && s.at.terms <= s.terms.len() && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
 	c.check(len(s.found) == 0 || int(s.found[len(s.found)-1]) < len(s.pages))
 	if c.reading {
-		s.model = nil
+		s.model, s.fitted = nil, s.at.pages
 	}
 }

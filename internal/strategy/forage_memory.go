@@ -103,6 +103,8 @@ type foraged struct {
 	placeOf      []int32              // by graph.Order: the place of the page
 	prints       []uint64             // by place: the fingerprint of the text; 0 is none
 	sites        map[int32]*site      // by host directory
+	known        []*site              // sites whose menus are known since the latest fit
+	fitted       int                  // number of pages at the latest fit
 	entered      [][]uint32           // by place, from savedDocs on: the hashes of the lines
 	savedDocs    int
 
@@ -165,11 +167,13 @@ func (f *foraged) learn(rec *wire.Record, place int, links func(func(graph.ID, *
 	lines, hashes := f.read(clip(rec.Text, readPage))
 	print, _ := strconv.ParseUint(rec.Simhash, 16, 64) // 0 if parse has not set it
 	s := f.enter(place, print, hashes)
-	f.withoutMenus(&d, s, lines)
-	if s.pages > reviewed {
-		lines = nil
+	if s.pages <= reviewed {
+		f.withoutMenus(&d, nil, lines)
+		f.store(place, &d, lines)
+	} else {
+		f.withoutMenus(&d, s.menus(), lines)
+		f.store(place, &d, nil)
 	}
-	f.store(place, &d, lines)
 	f.link(place, links)
 }
 
@@ -202,12 +206,25 @@ func (f *foraged) store(place int, d *forageDoc, lines []pageLine) {
 // has reports whether the page at place was fetched.
 func (f *foraged) has(place int) bool { return place < len(f.docAt) && f.docAt[place] > 0 }
 
-// doc returns the page at place, or nil if it failed. It is valid until the next call.
+// doc returns the page at place, without menus, or nil if it failed. It is valid until the next call.
 func (f *foraged) doc(place int) *forageDoc {
 	if !f.has(place) {
 		return nil
 	}
-	d := &f.decoded
+	d, lines := f.stored(place)
+	if len(lines) > 0 {
+		if menus := f.menusOf(f.siteOf(place)); len(menus) > 0 {
+			f.withoutMenus(d, menus, readLines(lines))
+		}
+	}
+	f.match(d)
+	return d
+}
+
+// stored returns the page at place as it is stored: with menus if its lines are kept, which are returned
+// too. It is valid until the next call.
+func (f *foraged) stored(place int) (d *forageDoc, lines []byte) {
+	d = &f.decoded
 	b, lines := f.bagAndLines(place)
 	title, at := readTerms(d.title[:0], b, 0)
 	n, at := uvarint(b, at)
@@ -224,13 +241,7 @@ func (f *foraged) doc(place int) *forageDoc {
 		counts = append(counts, c)
 	}
 	d.Counts = counts
-	if len(lines) > 0 {
-		if s := f.siteOf(place); s.pages >= menuPages {
-			f.withoutMenus(d, s, readLines(lines))
-		}
-	}
-	f.match(d)
-	return d
+	return d, lines
 }
 
 // appendTerms appends the number of terms, and the terms.
@@ -546,8 +557,9 @@ func (f *foraged) code(c *codec) {
 		var hashes []uint32
 		if c.reading {
 			f.docAt = append(f.docAt, 0)
-		} else if stored := f.doc(place); stored != nil {
-			d, lines = *stored, f.linesOf(place)
+		} else if f.has(place) {
+			stored, kept := f.stored(place)
+			d, lines = *stored, readLines(kept)
 			print, hashes = f.print(place), f.entered[place-f.savedDocs]
 		}
 		title := each(c, d.title, term)

@@ -61,6 +61,7 @@ func (s *forage) learn() {
 	s.fitDirectories(&s.web)
 	due := len(s.pages) > s.at.pages+s.at.pages/25
 	if due {
+		s.settle()
 		s.at = extent{len(s.pages), len(s.aliases), s.terms.len(), s.web.Len()}
 	}
 	if due || s.model == nil {

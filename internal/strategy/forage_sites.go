@@ -6,6 +6,7 @@ package strategy
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -13,7 +14,7 @@ import (
 const (
 	menuPages    = 3   // a line of a menu is on at least this number of pages of the site,
 	menuShare    = 0.5 // and on at least this share of them
-	reviewed     = 4   // first pages of a site whose lines are kept until there is one page more
+	reviewed     = 4   // first pages of a site whose lines are kept until it has one page more
 	maxSiteLines = 512 // lines of a site that are counted
 	rareLine     = 8   // if there are too many, the lines that fewer than one page in rareLine has are dropped
 )
@@ -23,6 +24,13 @@ type site struct {
 	pages int
 	lines []siteLine // sorted by hash
 	first []int32    // places of the first pages, until their lines are dropped
+
+	// Menus of the first pages, sorted. Until there is a fit after the page at place next, they are
+	// found among the first pages before the latest fit.
+	next  int // the place of the page after the first ones; 0: none yet
+	final []uint32
+	early []uint32
+	at    int // number of pages at the fit that early is for
 }
 
 type siteLine struct {
@@ -32,13 +40,19 @@ type siteLine struct {
 
 func (l siteLine) compare(hash uint32) int { return cmp.Compare(l.hash, hash) }
 
-// isMenu reports whether a line belongs to the menus of the site.
-func (s *site) isMenu(hash uint32) bool {
-	if s.pages < menuPages {
-		return false
+// isMenu reports whether a line that some pages have belongs to the menus of a site with all pages.
+func isMenu(some, all int) bool {
+	return some >= menuPages && float64(some) >= menuShare*float64(all)
+}
+
+// menus returns the lines that belong to the menus of the site, sorted.
+func (s *site) menus() (menus []uint32) {
+	for _, l := range s.lines {
+		if isMenu(int(l.pages), s.pages) {
+			menus = append(menus, l.hash)
+		}
 	}
-	i, ok := slices.BinarySearchFunc(s.lines, hash, siteLine.compare)
-	return ok && s.lines[i].pages >= menuPages && float64(s.lines[i].pages) >= menuShare*float64(s.pages)
+	return menus
 }
 
 // count counts the lines of a page; hashes are sorted, each once.
@@ -108,8 +122,7 @@ func (f *foraged) siteOf(place int) *site {
 	return f.sites[host]
 }
 
-// enter adds the page at place to its site. The first pages of a site are stored again, without menus,
-// once the site has more pages.
+// enter adds the page at place to its site.
 func (f *foraged) enter(place int, print uint64, hashes []uint32) *site {
 	f.prints, f.entered = grown(f.prints, place+1), grown(f.entered, place+1-f.savedDocs)
 	f.prints[place], f.entered[place-f.savedDocs] = print, hashes
@@ -120,24 +133,58 @@ func (f *foraged) enter(place int, print uint64, hashes []uint32) *site {
 	if s.pages++; s.pages > 1 {
 		s.count(hashes)
 	}
-	if s.pages <= reviewed {
+	switch {
+	case s.pages <= reviewed:
 		s.first = append(s.first, int32(place))
-		return s
+	case s.pages == reviewed+1:
+		s.next, s.final = place, s.menus()
+		f.known = append(f.known, s)
 	}
-	for _, p := range s.first {
-		d := f.doc(int(p)) // without menus
-		f.store(int(p), &forageDoc{clonePage(&d.Page), slices.Clone(d.title)}, nil)
-	}
-	s.first = nil
 	return s
 }
 
-// withoutMenus sets the counts of a page to those of its title and of the lines that are no menus of the
-// site.
-func (f *foraged) withoutMenus(d *forageDoc, s *site, lines []pageLine) {
+// settle drops the lines of the first pages of the sites whose menus are known. It is called before the
+// models are fitted to all pages, and changes no page: what doc returns depends only on the pages and on
+// the extent of the latest fit, so that a restored model is the same.
+func (f *foraged) settle() {
+	f.fitted = len(f.crawl.pages)
+	for _, s := range f.known {
+		for _, p := range s.first {
+			d := f.doc(int(p))
+			f.store(int(p), &forageDoc{clonePage(&d.Page), slices.Clone(d.title)}, nil)
+		}
+		s.first, s.final, s.early = nil, nil, nil
+	}
+	f.known = nil
+}
+
+// menusOf returns the menus of the first pages of a site, sorted.
+func (f *foraged) menusOf(s *site) []uint32 {
+	switch {
+	case 0 < s.next && s.next < f.fitted:
+		return s.final
+	case s.at == f.fitted:
+		return s.early
+	}
+	n, of := 0, map[uint32]int{}
+	for _, p := range s.first {
+		if int(p) < f.fitted {
+			n++
+			for _, h := range f.hashesOn(int(p)) {
+				of[h]++
+			}
+		}
+	}
+	maps.DeleteFunc(of, func(_ uint32, some int) bool { return !isMenu(some, n) })
+	s.at, s.early = f.fitted, slices.Sorted(maps.Keys(of))
+	return s.early
+}
+
+// withoutMenus sets the counts of a page to those of its title and of the lines that are no menus.
+func (f *foraged) withoutMenus(d *forageDoc, menus []uint32, lines []pageLine) {
 	words := slices.Clone(d.title)
 	for _, l := range lines {
-		if !s.isMenu(l.hash) {
+		if _, ok := slices.BinarySearch(menus, l.hash); !ok {
 			words = append(words, l.terms...)
 		}
 	}

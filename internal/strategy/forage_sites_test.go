@@ -37,11 +37,13 @@ func TestMenus(t *testing.T) {
 		return strings.Join(lines, "\n")
 	}
 	for n := range 3 {
-		if n == 2 && words(0) != "bread crawler garden paper river" {
-			t.Errorf("after two pages the first has %s", words(0))
-		}
+		s.settle()
 		visit(fmt.Sprintf("a.test/%d", n), text(n))
+		if words(0) != "bread crawler garden paper river" {
+			t.Errorf("after a fit to %d pages the first has %s", n, words(0))
+		}
 	}
+	s.settle()
 	visit("b.test/", text(0))
 	if words(0) != "garden paper river" || words(3) != "bread crawler garden paper river" {
 		t.Errorf("after three pages the first has %s, and one of another site has %s", words(0), words(3))
@@ -49,6 +51,7 @@ func TestMenus(t *testing.T) {
 	for n := range 9 {
 		visit(fmt.Sprintf("a.test/%d", n+3), text(n+3))
 	}
+	s.settle()
 	// "winter" is on half of them, and on three from the sixth page on; "paper" is on a third.
 	for place, want := range map[int]string{0: "garden paper river", 1: "garden river stone winter", 4: "garden paper river stone winter", 10: "garden paper river stone", 12: "garden river stone"} {
 		if got := words(place); got != want {
@@ -77,13 +80,8 @@ func TestLinesOfASiteAreBounded(t *testing.T) {
 			t.Fatalf("%d lines of %d pages", len(s.lines), s.pages)
 		}
 	}
-	for _, h := range menu {
-		if !s.isMenu(h) {
-			t.Errorf("line %d is no menu", h)
-		}
-	}
-	if s.isMenu(10) || s.isMenu(999*1000+10) {
-		t.Error("a line of one page is a menu")
+	if got := s.menus(); !slices.Equal(got, menu) {
+		t.Errorf("the menus are %d, want %d", got, menu)
 	}
 }
 
@@ -163,5 +161,63 @@ func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
 	t.Logf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
 	if fetches < 250 || copies > 12 || onC > fetches/5 {
 		t.Errorf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
+	}
+}
+
+// hamlets are many sites of few pages, whose menus are found while they are crawled.
+type hamlets struct{}
+
+func (hamlets) fetch(a Address, generation int) *wire.Record {
+	rec := new(wire.Record)
+	a.Fill(rec, generation)
+	rec.StatusCode, rec.Relevant = 200, wire.False
+	var host, n int
+	fmt.Sscanf(a.URL, "http://h%d.test/%d", &host, &n)
+	rng := rand.New(rand.NewPCG(uint64(host), uint64(n)))
+	rec.Title = someOf(rng, gardenWords, 3)
+	rec.Text = "genetic crawler\n" + someOf(rng, topicWords, 3) + "\n" + someOf(rng, gardenWords, 30)
+	if host%3 == 0 {
+		rec.Text += "\n" + someOf(rng, queryWords, 4)
+	}
+	for range 4 {
+		for _, to := range []string{fmt.Sprintf("http://h%d.test/%d", host, rng.IntN(7)), fmt.Sprintf("http://h%d.test/%d", rng.IntN(150), rng.IntN(7))} {
+			rec.Links = append(rec.Links, wire.Link{URL: to, Anchor: someOf(rng, gardenWords, 2)})
+		}
+	}
+	return rec
+}
+
+// What a page is about depends on when the models were fitted, and not on whether the strategy was
+// restored since.
+func TestMenusFoundBetweenFits(t *testing.T) {
+	const generations, size = 40, 6
+	topic := target(t)
+	live := newStrategy(t, "forage", topic, nil)
+	var deltas [][]byte
+	next := seeds("h1.test/0", "h2.test/0", "h3.test/0")
+	for g := 1; g <= generations; g++ {
+		var restored Strategy
+		if g > 20 { // the models are no longer fitted in every generation
+			restored = newStrategy(t, "forage", topic, nil)
+			for _, d := range deltas {
+				if err := restored.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, a := range next {
+			rec := hamlets{}.fetch(a, g)
+			live.Visit(rec)
+			if restored != nil {
+				restored.Visit(rec)
+			}
+		}
+		next = live.Breed(size, rand.New(rand.NewPCG(1, uint64(g))))
+		if restored != nil {
+			if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
+				t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
+			}
+		}
+		deltas = append(deltas, live.AppendDelta(nil))
 	}
 }
