@@ -17,6 +17,7 @@ type Crawl struct {
 	// Sums over the pages up to T, from the scores and verdicts of the crawl itself.
 	decided, selfRelevant, scored int64
 	scoreSum                      float64
+	opinions                      opinions
 }
 
 // NewCrawl returns a crawl through w without records. The judge must be a judge of w.
@@ -36,7 +37,11 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 	if withinBudget {
 		c.addOpinion(rec)
 	}
-	return c.labels.Verdict(id.Page)
+	v := c.labels.Verdict(id.Page)
+	if withinBudget && rec.Error == "" {
+		c.opinions.add(rec.Scores, v == Relevant)
+	}
+	return v
 }
 
 // addOpinion counts the score and the field relevant that the crawl itself gave a page.
@@ -67,5 +72,6 @@ func (c *Crawl) Summary() *judge.Summary {
 	if c.scored > 0 {
 		s.MeanScore = judge.Rounded(c.scoreSum / float64(c.scored))
 	}
+	s.AveragePrecision = c.opinions.averagePrecision()
 	return s
 }

@@ -33,6 +33,7 @@ type collector struct {
 
 	finds  []int // the cost at which each relevant page was found, ascending
 	scores []scored
+	estimates
 
 	lowestRelevant    float64 // lowest score of a page that the measure calls relevant; NaN for none
 	highestIrrelevant float64 // highest score of another page; NaN for none
@@ -194,6 +195,7 @@ func (c *collector) add(rec *wire.Record) {
 			v = said[0]
 		}
 		c.scores = append(c.scores, scored{rec.Score.Value, v})
+		c.estimates.add(rec, c.run.Strategy, numRelevant)
 	}
 	c.date(rec.Timestamp)
 }
@@ -339,6 +341,7 @@ func (c *collector) finish() *Run {
 	r.Operators = c.operators.yields(operators, c.operators.all())
 	r.Niches = c.niches.yields(niches, c.niches.all())
 	r.Signals = c.signals.list()
+	r.Calibration = c.calibration()
 	c.generations(operators, niches)
 	c.curve()
 	for _, p := range c.pages {

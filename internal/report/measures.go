@@ -3,7 +3,9 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 )
 
 // points is the number of points of a curve that is made from records.
@@ -115,8 +117,20 @@ func (s *summary) measures() *Measures {
 	m := s.Measures
 	m.Label, m.Graph, m.SeedDigest = clean(s.Label, maxName), clean(s.Graph, maxName), clean(s.SeedDigest, maxName)
 	m.SelfHarvest, m.MeanScore = orNaN(s.SelfHarvest), orNaN(s.MeanScore)
+	m.AveragePrecision = nil
+	for _, name := range slices.Sorted(maps.Keys(s.AveragePrecision)) {
+		if m.AveragePrecision == nil {
+			m.AveragePrecision = map[string]float64{}
+		}
+		if len(m.AveragePrecision) < maxShownScores {
+			m.AveragePrecision[clean(name, maxName)] = s.AveragePrecision[name]
+		}
+	}
 	return &m
 }
+
+// maxShownScores limits the scores whose average precision is shown.
+const maxShownScores = 16
 
 func orNaN(v *float64) float64 {
 	if v == nil {

@@ -25,6 +25,10 @@ type Source struct {
 	Verdicts    io.Reader // the judge's records, in the order of the run; nil without a judge
 	Generations []Part    // sorted by Number; in a crawl on several machines, then by partition
 
+	// Estimate adds what the strategy itself estimated of a page to its scores, under the name of the
+	// strategy. It is called with records in the order of fetching. nil: the records have it, or there is none.
+	Estimate func(*wire.Record) error
+
 	// Fault is called for each error that affects only a part of the report.
 	Fault func(error)
 }
@@ -137,7 +141,16 @@ func (c *collector) forward(p *Part) error {
 	}
 	t := &c.turns[len(c.turns)-1]
 	t.parts = append(t.parts, p)
-	if err := p.each(c.malformed, c.add); err != nil {
+	err := p.each(c.malformed, func(rec *wire.Record) {
+		if c.source.Estimate != nil {
+			if err := c.source.Estimate(rec); err != nil {
+				c.source.Estimate = nil
+				c.fault(fmt.Errorf("the estimates of the strategy: %w", err))
+			}
+		}
+		c.add(rec)
+	})
+	if err != nil {
 		return err
 	}
 	if len(p.Stats) == 0 {

@@ -74,6 +74,8 @@ type Run struct {
 
 	Fitness Histogram
 
+	Calibration Calibration
+
 	PagesTotal int     // relevant pages
 	Pages      []Found // the best of these, by Score descending, then by address; at most MaxPages
 }
@@ -167,6 +169,10 @@ type Measures struct {
 	SelfHarvest    float64 `json:"-"`              // harvest by the steering measure; NaN if unknown
 	MeanScore      float64 `json:"-"`              // mean score of the pages by the steering measure; NaN if unknown
 
+	// Average precision of the pages in the order of each of their scores, which may be the estimate of
+	// the strategy; at most maxShownScores.
+	AveragePrecision map[string]float64 `json:"average_precision"`
+
 	Seeing            *Reference // nil if unknown
 	SeeingChildren    *Reference `json:"seeing_children"`
 	ClairvoyantRecall float64    `json:"clairvoyant_recall"` // recall of the clairvoyant crawler at T
@@ -206,6 +212,21 @@ type Bin struct {
 	Relevant   int
 	Irrelevant int
 	Unlabelled int // no label, or no judge
+}
+
+// A Calibration compares what the strategy itself estimated of pages with the judge's verdicts.
+type Calibration struct {
+	Pages int     // pages with an estimate
+	Mean  float64 // of their estimates; 0 without pages
+	Bins  []Estimated
+}
+
+// Estimated are the pages whose estimate is at least From, and less than To.
+type Estimated struct {
+	From, To float64
+	Pages    int
+	Mean     float64 // of the estimates
+	Relevant int     // according to the judge if Judged, else to the measure of the crawl
 }
 
 // A Found is a relevant page.

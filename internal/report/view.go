@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -31,6 +32,8 @@ type runView struct {
 	Pale     string // explains the pale bars among the scores
 	Niched   template.HTML
 	Scores   template.HTML
+	Trusted  template.HTML // the calibration of the strategy's estimates
+	Trust    string        // conclusion about it
 	Shown    []Found
 	LeftOut  int
 	MostHost int // highest number of fetches of a host
@@ -65,6 +68,9 @@ func measured(m *Measures) (list []Setting) {
 	share("self-harvest, by the measure of the crawl itself", m.SelfHarvest)
 	if !math.IsNaN(m.MeanScore) {
 		add("mean score", fixed(m.MeanScore, 3))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.AveragePrecision)) {
+		add("average precision of "+name, fixed(m.AveragePrecision[name], 3))
 	}
 	share("recall", m.Recall)
 	share("recall of the clairvoyant crawler", m.ClairvoyantRecall)
@@ -118,6 +124,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 			v.Pale = "Bars are shares of the relevant and of the other pages. The pale parts are pages without a label, which count as not relevant."
 		}
 	}
+	v.Trusted, v.Trust = calibration(r)
 	v.Shown = rows(r.Pages, room)
 	v.LeftOut = r.PagesTotal - len(v.Shown)
 	for _, h := range r.Hosts {
@@ -257,9 +264,13 @@ func figures(r *Run) []figure {
 		hosts.Note = plural(r.Generations[n-1].Last, "generation", "generations")
 	}
 	if !r.byLabels() {
+		self := figure{Label: "Relevant pages", Value: count(r.SelfRelevant), Note: "by the same measure"}
+		if r.Calibration.Pages > 0 {
+			self = figure{Label: "Mean estimate", Value: fixed(r.Calibration.Mean, 2), Note: "of relevance, by " + r.Strategy + " itself; it orders pages, and is no share of them"}
+		}
 		list := []figure{
 			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "of what was fetched is relevant, by the measure of the crawl itself"},
-			{Label: "Relevant pages", Value: count(r.SelfRelevant), Note: "by the same measure"},
+			self,
 			{Label: "Fetched", Value: count(r.Fetched), Note: spent(r)},
 		}
 		if r.Seconds > 0 {

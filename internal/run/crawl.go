@@ -657,7 +657,7 @@ func (c *Crawl) commit() error {
 	if err := c.openStore(); err != nil {
 		return err
 	}
-	sum := NewSummary(g)
+	sum := c.newSummary(g)
 	for _, name := range []string{Next, Found} {
 		if err := c.add(d.File(g, name), sum); err != nil {
 			return fmt.Errorf("adding to the frontier: %w", err)

@@ -57,7 +57,7 @@ const drawEvery = 200 * time.Millisecond
 // count counts records to the end of in, and shows the progress.
 func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	r := wire.NewReader(in, frontier.Sections)
-	sum := NewSummary(c.now.generation)
+	sum := c.newSummary(c.now.generation)
 	var rec wire.Record
 	var drawn time.Time
 	for {

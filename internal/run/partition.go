@@ -62,7 +62,7 @@ func (v *server) leaseGiven() error {
 		batch = lines
 	}
 	v.begun = time.Now()
-	v.sum = NewSummary(v.window)
+	v.sum = newSummary(v.window, v.Strategy)
 	v.asked = bytes.Count(batch, []byte("\n"))
 	if v.firstMarkSeen {
 		mark.N = &v.n

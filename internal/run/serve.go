@@ -42,6 +42,7 @@ type Server struct {
 	Keep          int           // number of visited pages from which only visited pages are leased; 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
 	Timeout       time.Duration // fail if no record comes back for this long
+	Strategy      string        // the summaries count the estimates of this strategy
 	EndWithParent bool          // end when the parent process has ended
 	CompactAt     int64         // bytes by which the log must have grown before it is compacted
 
@@ -643,7 +644,7 @@ func (v *server) lease() error {
 	if v.Pages > 0 { // a window that was interrupted is leased as it was, and the budget may be smaller now
 		lines = firstLines(lines, left-v.queryCost)
 	}
-	v.sum, v.shown = NewSummary(v.window), 0
+	v.sum, v.shown = newSummary(v.window, v.Strategy), 0
 	var batch bytes.Buffer
 	if !v.firstMarkSeen {
 		if err := appendMark(&batch, v.from); err != nil {

@@ -47,6 +47,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		return err
 	}
 	v := &Server{
+		Strategy:      c.Settings.Strategy,
 		Store:         c.Dir.Path("frontier"),
 		Options:       frontier.Options{ExcludeTraps: s.Traps, Scope: scope, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
 		Request:       s.request(),

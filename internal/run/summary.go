@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type Summary struct {
 	NoFollow     int              `json:"nofollow,omitempty"`      // outcomes that forbid to follow their links
 	Relevant     int              `json:"relevant"`                // outcomes that score marks as relevant
 	Unjudged     int              `json:"unjudged,omitempty"`      // pages without the field relevant, which score sets
+	Estimated    int              `json:"estimated,omitempty"`     // pages whose relevance the strategy itself has estimated
+	Estimates    int              `json:"estimates,omitempty"`     // the sum of these estimates, in ten-thousandths
 	Errors       map[string]int   `json:"errors"`                  // outcomes with error, by error
 	Operators    map[string]Yield `json:"operators"`               // outcomes by the operator that chose them
 	Addresses    int              `json:"addresses"`               // records that propose an address
@@ -39,6 +42,8 @@ type Summary struct {
 	Visited      int              `json:"visited,omitempty"`       // visited pages in the store, if Keep is set
 	Day          string           `json:"day,omitempty"`           // day in UTC, if the crawl has a budget per day
 	Seconds      seconds          `json:"seconds,omitempty"`
+
+	strategy string // its estimates are counted
 }
 
 // A Yield counts the outcomes of the addresses that an operator chose.
@@ -55,6 +60,25 @@ func (s seconds) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.6f",
 // NewSummary returns an empty summary of a generation.
 func NewSummary(generation int) *Summary {
 	return &Summary{Generation: generation, Errors: map[string]int{}, Operators: map[string]Yield{}}
+}
+
+// newSummary is like [NewSummary], but also counts the estimates of a strategy.
+func newSummary(generation int, strategy string) *Summary {
+	s := NewSummary(generation)
+	s.strategy = strategy
+	return s
+}
+
+// meanEstimate returns the mean of n estimates with three decimals, given their sum in ten-thousandths.
+func meanEstimate(sum, n int) string {
+	if n == 0 {
+		return "–"
+	}
+	return ratio(sum, 10_000*n)
+}
+
+func (c *Crawl) newSummary(generation int) *Summary {
+	return newSummary(generation, c.Settings.Strategy)
 }
 
 // Count adds a record.
@@ -98,6 +122,10 @@ func (s *Summary) Count(rec *wire.Record) {
 	if rec.Relevant == wire.True {
 		s.Relevant++
 		by.Relevant++
+	}
+	if v, ok := rec.ScoreOf(s.strategy); ok && s.strategy != "" {
+		s.Estimated++
+		s.Estimates += int(math.Round(1e4 * max(0, min(v, 1))))
 	}
 	s.Operators[operator] = by
 }
@@ -173,13 +201,15 @@ type Totals struct {
 	Failed       int              `json:"failed"`
 	Relevant     int              `json:"relevant"`
 	Unjudged     int              `json:"unjudged,omitempty"`
+	Estimated    int              `json:"estimated,omitempty"`
+	Estimates    int              `json:"estimates,omitempty"`
 	NeedsBrowser int              `json:"needs_browser,omitempty"`
 	PDF          int              `json:"pdf,omitempty"`
 	NoFollow     int              `json:"nofollow,omitempty"`
 	Seconds      float64          `json:"seconds"`
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
-	Harvests     []int            `json:"harvests"`        // harvest rates of the last generations with a cost, in thousandths
+	Harvests     []int            `json:"harvests"`        // harvest rates of the last generations with a cost, or their mean estimates, in thousandths
 	Empty        int              `json:"empty"`           // number of generations without outcomes at the end
 	Today        int              `json:"today,omitempty"` // cost of the generations on the day of the last generation
 	Last         *Summary         `json:"last"`
@@ -207,6 +237,8 @@ func (t *Totals) add(s *Summary) {
 	t.Failed += s.Failed
 	t.Relevant += s.Relevant
 	t.Unjudged += s.Unjudged
+	t.Estimated += s.Estimated
+	t.Estimates += s.Estimates
 	t.NeedsBrowser += s.NeedsBrowser
 	t.PDF += s.PDF
 	t.NoFollow += s.NoFollow
@@ -219,8 +251,16 @@ func (t *Totals) add(s *Summary) {
 		sum := t.Operators[operator]
 		t.Operators[operator] = Yield{sum.Cost + y.Cost, sum.Relevant + y.Relevant}
 	}
-	if s.Cost > 0 {
+	switch {
+	case s.Estimated > 0:
+		if t.Estimated == s.Estimated { // the first estimates
+			t.Harvests = nil
+		}
+		t.Harvests = append(t.Harvests, s.Estimates/(10*s.Estimated))
+	case s.Cost > 0 && t.Estimated == 0:
 		t.Harvests = append(t.Harvests, min(1000, 1000*s.Relevant/s.Cost))
+	}
+	if len(t.Harvests) > maxHarvests {
 		t.Harvests = t.Harvests[max(0, len(t.Harvests)-maxHarvests):]
 	}
 	if s.Outcomes > 0 {

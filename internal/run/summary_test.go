@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,28 @@ func TestTotalsAdd(t *testing.T) {
 	}
 	if n := len(long.Harvests); n != maxHarvests || long.Harvests[0] != 5 || long.Harvests[n-1] != maxHarvests+4 {
 		t.Errorf("the last harvests are %v", long.Harvests)
+	}
+}
+
+// What the strategy estimates is counted under its name, and drawn in place of the harvest.
+func TestEstimatesAreCounted(t *testing.T) {
+	all := newTotals()
+	for g, values := range [][]float64{nil, {0.25, 0.5}, {0.125}, nil} {
+		s := newSummary(g+1, "forage")
+		for _, v := range append(values, -1) {
+			rec := &wire.Record{URL: "http://a.test/", StatusCode: 200, Scores: []wire.Scored{{Name: "bm25", Value: 7}}, Relevant: wire.True}
+			if v >= 0 {
+				rec.SetScore("forage", v)
+			}
+			s.Count(rec)
+		}
+		all.add(s)
+	}
+	if all.Estimated != 3 || all.Estimates != 8750 || !slices.Equal(all.Harvests, []int{375, 125}) {
+		t.Errorf("%d estimates, sum %d, curve %v", all.Estimated, all.Estimates, all.Harvests)
+	}
+	if got, none := meanEstimate(all.Estimates, all.Estimated), meanEstimate(0, 0); got != "0.292" || none != "–" {
+		t.Errorf("mean %s, of none %s", got, none)
 	}
 }
 

@@ -84,8 +84,12 @@ func (v *View) Generation(c *Crawl) {
 	if v.Screen != nil || v.Quiet {
 		return
 	}
-	fmt.Fprintf(v.Out, "crawl: generation %4d  fetched %6d  failed %4d  relevant %6d  self-harvest %s (now %s)  hosts %4d  waiting %7d  %6s pages/s\n",
-		t.Generation, t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), t.Last.Hosts, t.Last.Waiting, perSecond(t.Last.Cost, float64(t.Last.Seconds)))
+	opinion := fmt.Sprintf("relevant %6d  self-harvest %s (now %s)", t.Relevant, ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost))
+	if c.estimates(t) {
+		opinion = fmt.Sprintf("estimate %s (now %s)", meanEstimate(t.Estimates, t.Estimated), meanEstimate(t.Last.Estimates, t.Last.Estimated))
+	}
+	fmt.Fprintf(v.Out, "crawl: generation %4d  fetched %6d  failed %4d  %s  hosts %4d  waiting %7d  %6s pages/s\n",
+		t.Generation, t.Fetched, t.Failed, opinion, t.Last.Hosts, t.Last.Waiting, perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 }
 
 // Waiting shows when the next address is due, and the errors so far: if no seed can be reached, they
@@ -141,7 +145,11 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 		fmt.Fprintf(&b, "  \x1b[2m%-8s\x1b[m %8v  %s\x1b[K\n", name, value, words)
 	}
 	row("fetched", t.Fetched, fmt.Sprintf("%s%s %d %% of %d", strings.Repeat(full, done), strings.Repeat(blank, width-done), 100*t.Fetched/max(1, c.Settings.Pages), c.Settings.Pages))
-	row("relevant", t.Relevant, fmt.Sprintf("self-harvest %s, now %s  %s", ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), curve.String()))
+	if c.estimates(t) {
+		row("estimate", meanEstimate(t.Estimates, t.Estimated), fmt.Sprintf("of relevance, mean; now %s  %s", meanEstimate(t.Last.Estimates, t.Last.Estimated), curve.String()))
+	} else {
+		row("relevant", t.Relevant, fmt.Sprintf("self-harvest %s, now %s  %s", ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), curve.String()))
+	}
 	row("pages/s", perSecond(t.Fetched, t.Seconds), "now "+perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 	row("waiting", t.Last.Waiting, fmt.Sprintf("hosts %d", t.Last.Hosts))
 	row("failed", t.Failed, errors)
@@ -210,7 +218,7 @@ func (c *Crawl) strategy() string {
 	}
 }
 
-// text returns two lines about the whole crawl.
+// text returns two or three lines about the whole crawl.
 func (c *Crawl) text() string {
 	t, score, unfollowed := c.Totals, "their score", ""
 	if stage := c.Stages.find("score"); stage != nil && !stage.Own {
@@ -218,12 +226,19 @@ func (c *Crawl) text() string {
 	} else if c.measure != "" {
 		score += ", " + c.measure
 	}
+	if c.estimates(t) {
+		return fmt.Sprintf("%s fetched, %d of them failed, %s in %s\n%s estimates the relevance of a page at %s in the mean: this orders pages, and is no share of them\n%d of these pages are relevant by %s (self-harvest %s), which did not steer",
+			plural(t.Fetched, "page"), t.Failed, plural(t.Generation, "generation"), c.Dir, c.Settings.Strategy, meanEstimate(t.Estimates, t.Estimated), t.Relevant, score, ratio(t.Relevant, t.Fetched))
+	}
 	if c.unscored {
 		unfollowed = fmt.Sprintf("; the strategy %s does not go by them, and the true number may be far from it", c.Settings.Strategy)
 	}
 	return fmt.Sprintf("%s fetched, %d of them failed, %s in %s\n%d of these pages are relevant by %s (self-harvest %s)%s",
 		plural(t.Fetched, "page"), t.Failed, plural(t.Generation, "generation"), c.Dir, t.Relevant, score, ratio(t.Relevant, t.Fetched), unfollowed)
 }
+
+// estimates reports whether the strategy itself has estimated the pages, and no score steers it.
+func (c *Crawl) estimates(t *Totals) bool { return c.unscored && t.Estimated > 0 }
 
 // unjudged returns a warning about n pages that the user's stage score did not judge; "" if n is 0.
 func (c *Crawl) unjudged(n int) string {

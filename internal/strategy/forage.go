@@ -18,11 +18,13 @@ package strategy
 // No part of it uses labels.
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"spoor/internal/genetic"
 	"spoor/internal/graph"
+	"spoor/internal/relevance"
 	"spoor/internal/ridge"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -38,10 +40,12 @@ type forage struct {
 	foraged
 	policy
 	asking
-	at    extent       // extent of the crawl when the models were last fitted
-	model *forageModel // nil before the first fit, and after a restoration
-	links linkFeatures
-	twins twins
+	at      extent           // extent of the crawl when the models were last fitted
+	model   *forageModel     // nil before the first fit, and after a restoration
+	pageFit *relevance.Model // of the latest fit; nil like model
+	last    float64          // estimated relevance of the page that was visited last; NaN: none
+	links   linkFeatures
+	twins   twins
 
 	kindFeatures []ridge.Feature // scratch of kind
 
@@ -54,7 +58,7 @@ type forage struct {
 type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
-	s := &forage{Window: 5, Islands: true}
+	s := &forage{Window: 5, Islands: true, last: math.NaN()}
 	s.crawl = &s.memory
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
@@ -108,12 +112,22 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 
 // Visit stores a page.
 func (s *forage) Visit(rec *wire.Record) {
+	s.last = math.NaN()
 	if place, ok := s.visitNew(rec); ok {
 		s.foraged.learn(rec, place, s.linksOn(rec, place))
 		if s.Queries {
 			s.storeTitle(rec, place)
 		}
+		if s.at.pages > 0 {
+			s.last = s.pageModel().Relevance(&s.doc(place).Page)
+		}
 	}
+}
+
+// estimate returns the relevance of the page that was visited last, by the latest fit: it has not seen
+// the page.
+func (s *forage) estimate() (relevance float64, ok bool) {
+	return s.last, !math.IsNaN(s.last)
 }
 
 // Breed proposes the waiting addresses that the islands choose. The first generations are small,
@@ -216,6 +230,6 @@ func (s *forage) code(c *codec) {
 		0 <= s.at.terms && s.at.terms <= s.terms.len() && 0 <= s.at.addresses && s.at.addresses <= s.web.Len())
 	c.check(len(s.found) == 0 || int(s.found[len(s.found)-1]) < len(s.pages))
 	if c.reading {
-		s.model, s.fitted = nil, s.at.pages
+		s.model, s.pageFit, s.fitted = nil, nil, s.at.pages
 	}
 }

@@ -62,7 +62,7 @@ func (s *forage) learn() {
 	due := len(s.pages) > s.at.pages+s.at.pages/25
 	if due {
 		s.settle()
-		s.at = extent{len(s.pages), len(s.aliases), s.terms.len(), s.web.Len()}
+		s.at, s.pageFit = extent{len(s.pages), len(s.aliases), s.terms.len(), s.web.Len()}, nil
 	}
 	if due || s.model == nil {
 		s.fitModels()
@@ -114,8 +114,11 @@ func exampleIndexes(n int) (chosen []int) {
 	return chosen
 }
 
-// fitRelevance fits the model of pages, and estimates the relevance of all.
-func (s *forage) fitRelevance(m *forageModel) {
+// pageModel returns the model of pages, which it fits if necessary.
+func (s *forage) pageModel() *relevance.Model {
+	if s.pageFit != nil {
+		return s.pageFit
+	}
 	var seeds, pages []relevance.Page
 	for _, place := range exampleIndexes(s.at.pages) {
 		d := s.doc(place)
@@ -129,10 +132,16 @@ func (s *forage) fitRelevance(m *forageModel) {
 	}
 	q := s.query
 	q.Share, q.Classifier = s.byTerm(s.common), s.byTerm(s.classifier)
-	m.pages = relevance.New(q, slices.Concat(seeds, pages), len(seeds), s.at.terms)
+	s.pageFit = relevance.New(q, slices.Concat(seeds, pages), len(seeds), s.at.terms)
+	return s.pageFit
+}
+
+// fitRelevance fits the model of pages, and estimates the relevance of all.
+func (s *forage) fitRelevance(m *forageModel) {
+	m.pages = s.pageModel()
 	sum := 0.0
-	for i, t := range q.Terms {
-		m.asked = append(m.asked, float64(q.Weights[i]*m.pages.IDF(t)))
+	for i, t := range s.query.Terms {
+		m.asked = append(m.asked, float64(s.query.Weights[i]*m.pages.IDF(t)))
 		sum += m.asked[i]
 	}
 	for i := range m.asked {

@@ -52,6 +52,11 @@ type partitioned interface {
 	setForeign(func(url string) bool)
 }
 
+// An estimating strategy estimates how relevant pages are.
+type estimating interface {
+	estimate() (relevance float64, ok bool)
+}
+
 // Pages returns the number of addresses that s knows to be fetched, or to have failed.
 func Pages(s Strategy) int {
 	if s, ok := s.(interface{ outcomes() int }); ok {
@@ -67,6 +72,16 @@ func Restrict(s Strategy, foreign func(url string) bool) {
 	if s, ok := s.(partitioned); ok {
 		s.setForeign(foreign)
 	}
+}
+
+// Estimate returns the estimate, in [0, 1), of how relevant the page is that s has visited last. ok is
+// false if s makes no estimates, or has none of this page: because it has not learned from enough pages
+// yet, or because the page failed or was known.
+func Estimate(s Strategy) (relevance float64, ok bool) {
+	if s, is := s.(estimating); is {
+		return s.estimate()
+	}
+	return 0, false
 }
 
 // Comparable reports whether priorities from different partitions of a crawl can be compared. They

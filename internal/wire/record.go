@@ -9,6 +9,11 @@
 // doc/record.schema.json describes the same record as a JSON schema.
 package wire
 
+import (
+	"slices"
+	"strings"
+)
+
 // Version is the value of "v" in new records.
 const Version = 1
 
@@ -172,6 +177,28 @@ type Values struct {
 type Scored struct {
 	Name  string
 	Value float64
+}
+
+// ScoreOf returns the value of a measure in Scores.
+func (r *Record) ScoreOf(name string) (value float64, ok bool) {
+	if at, ok := r.findScore(name); ok {
+		return r.Scores[at].Value, true
+	}
+	return 0, false
+}
+
+// SetScore sets the value of a measure in Scores, which remain sorted.
+func (r *Record) SetScore(name string, value float64) {
+	at, known := r.findScore(name)
+	if !known {
+		r.Scores = slices.Insert(r.Scores, at, Scored{Name: name})
+	}
+	r.Scores[at].Value = value
+	r.Touch(Score)
+}
+
+func (r *Record) findScore(name string) (at int, ok bool) {
+	return slices.BinarySearchFunc(r.Scores, name, func(s Scored, name string) int { return strings.Compare(s.Name, name) })
 }
 
 // A Link is one link of a page.

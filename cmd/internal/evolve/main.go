@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -291,6 +292,9 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 			o.scored++
 		}
 		s.Visit(rec)
+		if r, ok := strategy.Estimate(s); ok {
+			rec.SetScore(o.strategy, math.Round(1e4*r)/1e4)
+		}
 	}
 	return unfollowed
 }

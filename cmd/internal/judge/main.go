@@ -14,6 +14,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/judge"
+	"spoor/internal/run"
 	"spoor/internal/wire"
 )
 
@@ -39,7 +40,8 @@ type options struct {
 	cache    string
 	workers  int
 
-	stopReason string // why the crawl of a run directory ended; "" if unknown
+	estimates  *run.Estimates // of the strategy of a run directory; nil if there are none
+	stopReason string         // why the crawl of a run directory ended; "" if unknown
 }
 
 func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -62,6 +64,9 @@ func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return json.NewEncoder(stdout).Encode(l.judge.Budget())
 	}
 	o.stopReason = stopReason(crawlDirs(files))
+	if o.estimates, err = estimates(crawlDirs(files)); err != nil {
+		return err
+	}
 	if files, err = recordFiles(files, log); err != nil {
 		return err
 	}

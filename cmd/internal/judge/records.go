@@ -32,6 +32,11 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 		} else if err != nil {
 			return errors.Join(err, w.Flush())
 		}
+		if o.estimates != nil {
+			if err := o.estimates.Add(&rec); err != nil {
+				return errors.Join(err, w.Flush())
+			}
+		}
 		v := add(&rec)
 		if err := w.Write(&rec, v, account.Spent); err != nil {
 			return err

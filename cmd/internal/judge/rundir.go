@@ -50,6 +50,14 @@ func scoredFiles(dirs run.Dirs, log *slog.Logger) (files []string, err error) {
 	return files, nil
 }
 
+// estimates returns what the strategy of a crawl thought of pages, nil without a run directory.
+func estimates(dirs run.Dirs) (*run.Estimates, error) {
+	if dirs == nil {
+		return nil, nil
+	}
+	return dirs.Estimates(filter.OpenRegular)
+}
+
 // stopReason returns why a crawl ended, "" if it is unknown.
 func stopReason(dirs run.Dirs) string {
 	if dirs == nil {

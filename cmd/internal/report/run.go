@@ -39,6 +39,13 @@ func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) 
 	if err != nil {
 		return nil, err
 	}
+	if len(generations) > 0 {
+		estimates, err := dirs.Estimates(filter.OpenRegular)
+		if err != nil {
+			return nil, err
+		}
+		s.Estimate = estimates.Add
+	}
 	for _, m := range missing {
 		log.Warn("generations are missing", "run", dir, "partitions", m.Partitions, "generations", m.Generations)
 	}
