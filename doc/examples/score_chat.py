@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """score by a chat endpoint that is compatible with OpenAI's: a stage of spoor. Environment: CHAT_URL
-(…/v1/chat/completions), CHAT_MODEL, CHAT_KEY, TOPIC (words), CHAT_TOKENS (that may be spent, default 1000000),
-CHAT_CACHE (a file). Up to 8 pages are one request. If the endpoint fails for good or the tokens are spent,
-the stage fails; a resumed crawl uses the cache."""
+(…/v1/chat/completions), CHAT_MODEL, CHAT_KEY, TOPIC (words) or CHAT_QUESTION (“Rate the quality of each page of
+this JSON list”), CHAT_TOKENS (that may be spent, default 1000000), CHAT_CACHE (a file). Up to 8 pages are one
+request. If the endpoint fails for good or the tokens are spent, the stage fails; a resumed crawl uses the cache."""
 import dbm, hashlib, json, os, re, sys, time, urllib.error, urllib.request
 
 cache = dbm.open(os.environ.get("CHAT_CACHE", "chat.db"), "c")
-QUESTION = "Rate how relevant each page of this JSON list is to “%s”, from 0 to 1. Answer with a JSON list of numbers." % os.environ["TOPIC"]
+QUESTION = os.environ.get("CHAT_QUESTION") or "Rate how relevant each page of this JSON list is to “%s”" % os.environ["TOPIC"]
+QUESTION += ", from 0 to 1. Answer with a JSON list of numbers."
 
 
 def ask(pages):

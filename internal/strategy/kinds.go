@@ -191,6 +191,15 @@ func Kinds() []Kind {
 			},
 		},
 		{
+			Name: "quality", New: newQuality, Grows: true,
+			Source:    "Pezzuti, MacAvaney and Tonellotto 2025",
+			Summary:   "links of the pages of the highest quality first, by the first or the worst page with the link",
+			Operators: []Word{byLink},
+			Reasons: []Word{
+				{"quality", "quality of the page that gives the link its priority"},
+			},
+		},
+		{
 			Name: "bestn", New: newBestN,
 			Source:    "Pant, Srinivasan and Menczer 2002; Menczer et al. 2004",
 			Summary:   "the N best links as a batch, from a buffer that keeps the best",
