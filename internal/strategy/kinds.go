@@ -297,9 +297,10 @@ func Kinds() []Kind {
 			Name: "tagpath", New: newTagPath, Grows: true,
 			Source:    "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
 			Summary:   "a bandit over tag paths, the positions of links on their pages",
-			Operators: []Word{byLink},
+			Operators: []Word{byLink, {opTarget, "with targets=files: a link that probably leads to a file"}},
 			Reasons: []Word{
 				{"auer", "value of the tag paths that its position is among"},
+				{"classifier", "with targets=files: probability that it leads to a file"},
 			},
 			Chance: true,
 		},

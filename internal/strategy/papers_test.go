@@ -117,7 +117,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 		{"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
 		{"apprentice", "every=5", "reservoir=8"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
 		{"linearq", "update=synchronous", "epsilon=0.5"},
-		{"quality", "policy=min"}, {"quality", "policy=target"},
+		{"tagpath", "targets=files"}, {"quality", "policy=min"}, {"quality", "policy=target"},
 	}
 	for _, kind := range Kinds() {
 		variants = append(variants, []string{kind.Name})

@@ -122,6 +122,7 @@ const (
 	opCrossover = "crossover"
 	opMutation  = "mutation"
 	opRestart   = "restart"
+	opTarget    = "target"
 )
 
 const maxParents = 16
@@ -182,6 +183,7 @@ type Param struct {
 	Value any // *float64, *int, *bool or *string, in the strategy
 	Range [2]float64
 	Words []string // permitted values of a string
+	Types bool     // a string may also be media types, separated by commas
 }
 
 // String returns the current value.
@@ -233,7 +235,11 @@ func (p Param) set(value string) (err error) {
 		return p.explain(value, err != nil, "true or false")
 	case *string:
 		*v = value
-		return p.explain(value, !slices.Contains(p.Words, value), strings.Join(p.Words, " or "))
+		bad, want := !slices.Contains(p.Words, value), strings.Join(p.Words, " or ")
+		if p.Types {
+			bad, want = bad && !areMediaTypes(value), want+", or media types such as application/pdf,text/csv"
+		}
+		return p.explain(value, bad, want)
 	}
 	outside := !(p.Range[0] <= x && x <= p.Range[1]) // true for NaN
 	return p.explain(value, err != nil || outside, fmt.Sprintf("a number from %g to %g", p.Range[0], p.Range[1]))

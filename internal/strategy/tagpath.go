@@ -7,7 +7,8 @@ package strategy
 //
 // which looks for files on one site. Links at similar positions on their pages, such as the
 // same menu or result list, lead to similar pages. So an arm of the bandit is a cluster of tag
-// paths, from the root of a page to the link.
+// paths, from the root of a page to the link. With targets=files, or media types, the targets are
+// files as in the source (tagpath_files.go); by default they are relevant pages.
 //
 //	paper             here          meaning
 //	θ                 Theta         similarity from which a path joins a cluster
@@ -42,8 +43,11 @@ import (
 type tagPath struct {
 	pool
 
-	Theta float64 // θ
-	Alpha float64 // α
+	Theta   float64 // θ
+	Alpha   float64 // α
+	Targets string  // what is looked for: relevantPages, files, or media types
+
+	files fileSearch // with other targets than relevant pages
 
 	arms           []cluster
 	armOf          []int32     // by graph.ID, of known links: the arm plus one
@@ -98,7 +102,7 @@ const (
 )
 
 func newTagPath() Strategy {
-	s := &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2}
+	s := &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2, Targets: relevantPages}
 	s.parts = []part{s}
 	return s
 }
@@ -107,14 +111,19 @@ func (s *tagPath) Params() []Param {
 	return []Param{
 		{Name: "theta", Doc: "minimum cosine with which a path joins the nearest cluster", Value: &s.Theta, Range: unit},
 		{Name: "alpha", Doc: "weight of exploration", Value: &s.Alpha, Range: [2]float64{0, 1e6}},
+		{Name: "targets", Doc: "what is looked for: relevant (pages), files, or media types of files, separated by commas", Value: &s.Targets, Words: []string{relevantPages, anyFiles}, Types: true},
 	}
 }
 
 // Visit adds the new links to clusters.
 func (s *tagPath) Visit(rec *wire.Record) {
+	known := len(s.pages)
 	place, ok := s.visit(rec)
 	if !ok {
 		return
+	}
+	if s.Targets != relevantPages && place >= known {
+		s.pages[place].relevant = s.isTarget(rec)
 	}
 	first := len(s.seen)
 	at := map[string]int{}
@@ -236,18 +245,22 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.learn()
 	links := make([][]graph.ID, len(s.arms)) // free links by arm
 	for id := range s.freeAddresses() {
-		if arm := s.arm(id); arm >= 0 {
+		switch arm := s.arm(id); {
+		case arm < 0:
+		case !s.files.has(id):
 			links[arm] = append(links[arm], id)
+		case len(next) < quota:
+			next = append(next, s.proposeFile(id, rankPriority(len(next), quota)))
 		}
 	}
 	pulls, asked := s.pulls, make([]int, len(s.arms)) // including pulls without a reward yet (row e)
 	for _, id := range s.pending.ids {
-		if arm := s.arm(id); arm >= 0 {
+		if arm := s.arm(id); arm >= 0 && !s.files.has(id) {
 			asked[arm]++
 			pulls++
 		}
 	}
-	for range quota {
+	for len(next) < quota {
 		arm, best := -1, math.Inf(-1)
 		for i, l := range links {
 			if len(l) == 0 {
@@ -290,6 +303,10 @@ func (a *cluster) mean() float64 {
 
 // learn rewards the arms of the links to this generation's pages.
 func (s *tagPath) learn() {
+	if s.Targets != relevantPages {
+		s.learnFiles()
+		return
+	}
 	for _, p := range s.pages[s.firstPage:] {
 		s.answer(p.node, p.relevant)
 	}

@@ -336,7 +336,11 @@ func describe(stdout io.Writer, asJSON bool, names []string) error {
 		}
 		params, width := []param{}, 0
 		for _, p := range kind.New().Params() {
-			params = append(params, param{p.Name, p.String(), p.Doc, p.Words})
+			words := p.Words
+			if p.Types {
+				words = nil // other values are possible
+			}
+			params = append(params, param{p.Name, p.String(), p.Doc, words})
 			width = max(width, len(p.Name+"="+p.String()))
 		}
 		st := kind.Stages
