@@ -50,7 +50,7 @@ func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
 				"niche cocitation=parents knockout-n=1 niche-min=2",
 				"tunnel", "tunnel limit=0.3 max-level=0", "tunnel count=log1p parents=mean",
 				"jaccard", "jaccard top=1 threshold=0.3 mutation-every=20",
-				"anthelion", "apprentice", "linearq", "tagpath", "tagpath targets=files",
+				"anthelion", "apprentice", "linearq", "tagpath", "tagpath targets=files", "tres",
 				"quality", "quality policy=min", "quality policy=target",
 				"symbiosis", "symbiosis population=2", "symbiosis queue-factor=0", "symbiosis bias=0 selection=0.1", "symbiosis mutation-every=0",
 			}},

@@ -316,6 +316,19 @@ func Kinds() []Kind {
 			Chance: true,
 		},
 
+		{
+			Name: "tres", New: newTRES, Grows: true,
+			Source:    "Kontogiannis, Kelesis, Pollatos, Giannakopoulos and Paliouras 2025 (TRES)",
+			Summary:   "deep Q-learning of the long-term value of links, one drawn from each leaf of a decision tree",
+			Operators: []Word{byLink},
+			Reasons: []Word{
+				{"leaves", "number of leaves that had links, of which one each was drawn"},
+				{"q", "long-term value of the link"},
+				{"random", "1 if its leaf was drawn at random"},
+			},
+			Chance: true,
+		},
+
 		// Our own.
 		{
 			Name: "forage", New: newForage, Grows: true,

@@ -95,6 +95,7 @@ func TestLearnersFindMoreRelevantPages(t *testing.T) {
 		{"anthelion", []string{"value=good-best"}, 2},
 		{"anthelion", []string{"value=holistic"}, 2},
 		{"tagpath", nil, 3},
+		{"tres", nil, 2},
 		{"linearq", nil, 1.5},
 		{"linearq", []string{"update=synchronous"}, 2},
 		{"linearq", []string{"update=moderated"}, 1.25},

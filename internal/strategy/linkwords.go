@@ -85,6 +85,16 @@ func (w *linkWords) stems(dst []feature, in place, s string, limit int) []featur
 	return unique(dst, from)
 }
 
+// names returns the stems of the last text given to stems, in its order, without stop words.
+func (w *linkWords) names() (names []string) {
+	for _, t := range w.terms {
+		if !t.Silent() {
+			names = append(names, w.analyzer.Name(t))
+		}
+	}
+	return names
+}
+
 // unique sorts s[from:] and removes duplicates from it.
 func unique(s []feature, from int) []feature {
 	slices.Sort(s[from:])

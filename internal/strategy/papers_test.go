@@ -118,6 +118,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 		{"apprentice", "every=5", "reservoir=8"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
 		{"linearq", "update=synchronous", "epsilon=0.5"},
 		{"tagpath", "targets=files"}, {"quality", "policy=min"}, {"quality", "policy=target"},
+		{"tres", "warmup=9", "every=2", "target=7", "batch=5", "buffer=20", "epsilon=0.3", "depth=3", "per-host=1"}, {"tres", "warmup=9", "depth=0"},
 	}
 	for _, kind := range Kinds() {
 		variants = append(variants, []string{kind.Name})
