@@ -43,6 +43,8 @@ var fileTypes = strings.Fields(`
 const (
 	filesBatch = 10  // fetched links with which the classifier is updated
 	filesRate  = 0.5 // its learning rate, as of anthelion
+
+	filesGrowth = 25 // the waiting links are classified again when labels has grown by one in filesGrowth
 )
 
 // A fileSearch is the state of a search for files. It follows from the outcomes.
@@ -52,6 +54,8 @@ type fileSearch struct {
 	batch   []labelled // fetched links since the last update
 	model   logistic
 	trained bool
+	labels  int       // fetched links that the classifier was trained with
+	renewed int       // labels when the waiting links were last classified again
 	pairs   []feature // scratch of probability
 }
 
@@ -121,8 +125,11 @@ func (s *tagPath) learnFiles() {
 		for _, l := range f.batch {
 			f.model.learn(l.features, l.relevant)
 		}
+		f.labels += len(f.batch)
 		f.batch, f.trained = f.batch[:0], true
-		from = 0 // classify all waiting links again (row h)
+		if f.labels >= f.renewed+f.renewed/filesGrowth { // classify all waiting links again (row h)
+			f.renewed, from = f.labels, 0
+		}
 	}
 	f.seen = s.web.Len()
 	if !f.trained {
