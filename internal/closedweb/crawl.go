@@ -8,6 +8,7 @@ import (
 // A Crawl is a crawl that is judged record by record.
 type Crawl struct {
 	Account
+	Class string // the class of the page that was added last: [NearDuplicate], a kind of trap, or ""
 
 	web    *Web
 	labels *Labels
@@ -18,16 +19,21 @@ type Crawl struct {
 	decided, selfRelevant, scored int64
 	scoreSum                      float64
 	opinions                      opinions
+	classes                       classCount
 }
 
 // NewCrawl returns a crawl through w without records. The judge must be a judge of w.
 func NewCrawl(w *Web, l *Labels, j *judge.Judge) *Crawl { return &Crawl{web: w, labels: l, judge: j} }
+
+// Classify makes Add name the class of pages.
+func (c *Crawl) Classify(classes *Classes) { c.classes.classes = classes }
 
 // Add adds the next record and returns its verdict.
 func (c *Crawl) Add(rec *wire.Record) Verdict {
 	id := c.web.FindRecord(rec)
 	withinBudget := c.Spent < int64(c.judge.T)
 	p := c.Pay(rec, id)
+	c.Class = ""
 	for range min(p.Cost, int64(c.judge.T-len(c.order))) {
 		c.order = append(c.order, id.Page)
 	}
@@ -37,6 +43,7 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 	if withinBudget {
 		c.addOpinion(rec)
 	}
+	c.Class = c.classes.add(id.Page, withinBudget)
 	v := c.labels.Verdict(id.Page)
 	if withinBudget && rec.Error == "" {
 		c.opinions.add(rec.Scores, v == Relevant)
@@ -71,6 +78,9 @@ func (c *Crawl) Summary() *judge.Summary {
 	}
 	if c.scored > 0 {
 		s.MeanScore = judge.Rounded(c.scoreSum / float64(c.scored))
+	}
+	if c.classes.classes != nil {
+		s.NearDuplicates, s.Traps = new(float64(c.classes.nearDuplicates)), new(float64(c.classes.traps))
 	}
 	s.AveragePrecision = c.opinions.averagePrecision()
 	return s

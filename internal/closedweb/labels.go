@@ -118,6 +118,12 @@ func (l *Labels) checkAddresses() error {
 // Read reads lines such as {"url":"http://a.example/","labels":["jazz"]}. It skips other
 // lines and calls badLine for each.
 func (l *Labels) Read(r io.Reader, badLine func(line int, err error)) error {
+	return eachLine(r, badLine, l.addLine)
+}
+
+// eachLine calls add with each line of r that is not empty. It calls badLine for lines that are too
+// long, and if add returns an error.
+func eachLine(r io.Reader, badLine func(line int, err error), add func(text string) error) error {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
 		line, tooLong, err := readLine(lines)
@@ -127,7 +133,7 @@ func (l *Labels) Read(r io.Reader, badLine func(line int, err error)) error {
 		if tooLong {
 			badLine(n, errors.New("the line is too long"))
 		} else if text := strings.TrimSpace(wire.TrimBOM(string(line))); text != "" {
-			if err := l.addLine(text); err != nil {
+			if err := add(text); err != nil {
 				badLine(n, err)
 			}
 		}

@@ -2,6 +2,7 @@ package closedweb
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,14 +12,14 @@ import (
 )
 
 // AppendVerdict appends to dst the record in line, as a JSON object on one line, with the
-// verdict (except NoVerdict) and the units of cost spent so far. These two members replace the
-// members of an earlier judge. The body stays last.
-func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
+// verdict (except NoVerdict), the class of the page if it has one, and the units of cost spent so far.
+// These members replace the members of an earlier judge. The body stays last.
+func AppendVerdict(dst, line []byte, v Verdict, class string, spent int64) []byte {
 	dst = append(dst, '{')
 	var bodies [][]byte
 	for name, member := range wire.Members(line) {
 		switch name {
-		case "verdict", "spent":
+		case "verdict", "class", "spent":
 		case "body", "body_base64":
 			bodies = append(bodies, member)
 		default:
@@ -27,6 +28,10 @@ func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
 	}
 	if v != NoVerdict {
 		dst = append(append(append(dst, `"verdict":"`...), v.String()...), `",`...)
+	}
+	if class != "" {
+		text, _ := json.Marshal(class) // of a string, which does not fail
+		dst = append(append(append(dst, `"class":`...), text...), ',')
 	}
 	dst = strconv.AppendInt(append(dst, `"spent":`...), spent, 10)
 	for _, body := range bodies {
@@ -55,9 +60,9 @@ func NewWriter(out io.Writer) *Writer {
 	return w
 }
 
-// Write writes a record with its verdict and the units of cost spent so far. It may drop
-// sections of the record.
-func (w *Writer) Write(rec *wire.Record, v Verdict, spent int64) error {
+// Write writes a record with its verdict, its class ("" for none) and the units of cost spent so far. It
+// may drop sections of the record.
+func (w *Writer) Write(rec *wire.Record, v Verdict, class string, spent int64) error {
 	if w.Brief {
 		rec.Drop(wire.Parse | wire.Body)
 	}
@@ -65,7 +70,7 @@ func (w *Writer) Write(rec *wire.Record, v Verdict, spent int64) error {
 	if err := errors.Join(w.w.Write(rec), w.w.Flush()); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
-	w.unwritten = AppendVerdict(w.unwritten, w.line.Bytes(), v, spent)
+	w.unwritten = AppendVerdict(w.unwritten, w.line.Bytes(), v, class, spent)
 	if len(w.unwritten) < flushSize {
 		return nil
 	}

@@ -198,9 +198,31 @@ func Criteria() []Criterion {
 			value: func(r *Result) *float64 { return r.SelfHarvest }},
 		{Name: "mean_score", Title: "mean score", Digits: 3, Meaning: "the mean score of the pages by the measure that steered the crawl",
 			value: func(r *Result) *float64 { return r.MeanScore }},
+		{Name: "near_duplicates", Title: "near-duplicates", Lower: true, Digits: 1, Meaning: "the number of pages that have nearly the words of one fetched before",
+			value: func(r *Result) *float64 { return r.NearDuplicates }},
+		{Name: "traps", Title: "traps", Lower: true, Digits: 1, Meaning: "the number of pages of traps, such as calendars",
+			value: func(r *Result) *float64 { return r.Traps }},
+		{Name: "ap_gain", Title: "AP − AP of the score", Signed: true, Digits: 3, Meaning: "the average precision of the strategy's own estimate of pages, less that of the best measure of the score stage",
+			value: (*Result).precisionGain},
 		{Name: "spent", Title: "spent", Digits: 2, Meaning: "the share of the budget that was spent; a crawl may end early",
 			value: func(r *Result) *float64 { return new(min(1, float64(r.Cost)/float64(r.T))) }},
 	}
+}
+
+// precisionGain returns how much better the estimate of the strategy orders the pages than any score of
+// them; nil if there is no such estimate, or no score.
+func (r *Result) precisionGain() *float64 {
+	own, ok := r.AveragePrecision[r.Strategy]
+	best := math.Inf(-1)
+	for name, v := range r.AveragePrecision {
+		if name != r.Strategy {
+			best = max(best, v)
+		}
+	}
+	if !ok || math.IsInf(best, -1) {
+		return nil
+	}
+	return Rounded(own - best)
 }
 
 // CriterionNames returns the names of all criteria.

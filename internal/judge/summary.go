@@ -29,6 +29,10 @@ type Figures struct {
 	SelfHarvest *float64 `json:"self_harvest,omitempty"` // harvest according to the measure that steered the crawl
 	MeanScore   *float64 `json:"mean_score,omitempty"`   // mean score of the pages by this measure
 
+	// With classes: pages up to T that have nearly the words of an earlier one, and pages of traps.
+	NearDuplicates *float64 `json:"near_duplicates,omitempty"`
+	Traps          *float64 `json:"traps,omitempty"`
+
 	// Average precision of the pages that were fetched, in the order of each score that the crawl gave
 	// them: of the measures of score, and of the estimate of a strategy under its name.
 	AveragePrecision map[string]float64 `json:"average_precision,omitempty"`
@@ -75,7 +79,7 @@ type Curves struct {
 }
 
 // Summary returns the figures of a crawl, except those that cannot be computed from the order:
-// Queries, Free, SelfHarvest, MeanScore, AveragePrecision, Label, SeedDigest and Graph. The order may be cut after the
+// Queries, Free, SelfHarvest, MeanScore, NearDuplicates, Traps, AveragePrecision, Label, SeedDigest and Graph. The order may be cut after the
 // budget; spent is the cost of the whole crawl.
 func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	m := j.Measure(order)

@@ -23,7 +23,7 @@ func (o *options) judgeByClassifier(in io.Reader, stdout io.Writer, log *slog.Lo
 	}
 	tally := filter.NewTally(log)
 	o.stream.Want |= wire.Parse
-	if err := o.copyRecords(in, stdout, tally, crawl.Add, &crawl.Account); err != nil {
+	if err := o.copyRecords(in, stdout, tally, func(rec *wire.Record) (closedweb.Verdict, string) { return crawl.Add(rec), "" }, &crawl.Account); err != nil {
 		tally.Close()
 		return err
 	}

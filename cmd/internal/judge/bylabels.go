@@ -21,6 +21,8 @@ type labelJudge struct {
 	labels *closedweb.Labels
 	seeds  *closedweb.Seeds
 	judge  *judge.Judge
+
+	classes *closedweb.Classes // nil without -classes
 }
 
 // newLabelJudge reads the web, its labels and the seeds.
@@ -63,7 +65,32 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 	if j.R == 0 {
 		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds", o.label)
 	}
-	return &labelJudge{options: o, web: web, labels: labels, seeds: seeds, judge: j}, nil
+	l := &labelJudge{options: o, web: web, labels: labels, seeds: seeds, judge: j}
+	if o.classes != "" && !o.budget {
+		l.classes, err = o.readClasses(web, log)
+	}
+	return l, err
+}
+
+// readClasses reads the file of classes.
+func (o *options) readClasses(web *closedweb.Web, log *slog.Logger) (*closedweb.Classes, error) {
+	f, err := filter.OpenInput(o.classes)
+	if err != nil {
+		return nil, fmt.Errorf("-classes: %w", err)
+	}
+	defer f.Close()
+	warnings := filter.LineWarnings{Log: log}
+	defer warnings.Close()
+	classes, err := closedweb.ReadClasses(web, f, func(line int, err error) {
+		warnings.Report("skipped a line that is not a class", "line", line, "err", err)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("-classes: %s: %w", o.classes, err)
+	}
+	if classes.Unknown > 0 {
+		log.Warn("ignored classes of addresses that are not in the web", "classes", classes.Lines, "unknown", classes.Unknown)
+	}
+	return classes, nil
 }
 
 // readWeb reads the web from the graph file or the archives.
@@ -151,6 +178,9 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 	if s.SelfHarvest != nil {
 		attrs = append(attrs, "self_harvest", *s.SelfHarvest)
 	}
+	if s.NearDuplicates != nil {
+		attrs = append(attrs, "near_duplicates", *s.NearDuplicates, "traps", *s.Traps)
+	}
 	log.Info("judged", attrs...)
 	if n := crawl.Unreachable(); n > 0 {
 		log.Warn("the crawl has found relevant pages to which no links lead from the seeds; R lacks them, and recall and nauc can exceed 1", "pages", n, "R", s.R)
@@ -170,7 +200,11 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 // crawl writes the records of in with their verdicts.
 func (l *labelJudge) crawl(in io.Reader, stdout io.Writer, tally *filter.Tally) (*closedweb.Crawl, error) {
 	crawl := closedweb.NewCrawl(l.web, l.labels, l.judge)
-	return crawl, l.copyRecords(in, stdout, tally, crawl.Add, &crawl.Account)
+	crawl.Classify(l.classes)
+	return crawl, l.copyRecords(in, stdout, tally, func(rec *wire.Record) (closedweb.Verdict, string) {
+		v := crawl.Add(rec)
+		return v, crawl.Class
+	}, &crawl.Account)
 }
 
 // endedEarly reports whether a crawl spent less than T, although it had addresses left as far as

@@ -31,6 +31,7 @@ type options struct {
 	graph    string
 	labels   string
 	label    string
+	classes  string
 	seeds    string
 	topic    string
 	summary  string
@@ -93,6 +94,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 	fs.StringVar(&o.graph, "graph", "", "read the web from this graph `file`")
 	fs.StringVar(&o.labels, "labels", "", "`file` of labels (default with -graph: the labels in it)")
 	fs.StringVar(&o.label, "label", "", "pages with the label `name` are relevant")
+	fs.StringVar(&o.classes, "classes", "", "`file` that says which pages are near-duplicates, and which are traps")
 	fs.StringVar(&o.seeds, "seeds", "", "the `file` of the crawl's seeds (default: seeds.txt of the run directory)")
 	fs.StringVar(&o.topic, "topic", "", "without labels: compare the crawl with the classifier of this topic `file`")
 	fs.StringVar(&o.summary, "summary", "", "write the measures to `file`, as one JSON object")
@@ -120,7 +122,7 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 		return filter.Usagef("-t %d: want a number from 0 to %d", o.t, judge.MaxBudget)
 	}
 	if o.topic != "" {
-		for _, name := range []string{"archive", "graph", "labels", "label", "seeds", "capture", "budget"} {
+		for _, name := range []string{"archive", "graph", "labels", "label", "classes", "seeds", "capture", "budget"} {
 			if filter.Given(fs)[name] {
 				return filter.Usagef("-%s cannot be used with -topic: it is for labels", name)
 			}

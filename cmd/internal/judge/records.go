@@ -13,9 +13,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// copyRecords writes every record of in with the verdict that add returns, and what the
+// copyRecords writes every record of in with the verdict and the class that add returns, and what the
 // crawl has spent so far. It is an error if no line is a record.
-func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, add func(*wire.Record) closedweb.Verdict, account *closedweb.Account) (err error) {
+func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, add func(*wire.Record) (v closedweb.Verdict, class string), account *closedweb.Account) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
 		return err
@@ -37,8 +37,8 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 				return errors.Join(err, w.Flush())
 			}
 		}
-		v := add(&rec)
-		if err := w.Write(&rec, v, account.Spent); err != nil {
+		v, class := add(&rec)
+		if err := w.Write(&rec, v, class, account.Spent); err != nil {
 			return err
 		}
 		tally.Out++

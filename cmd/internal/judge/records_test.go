@@ -26,9 +26,9 @@ func TestRepeatedPages(t *testing.T) {
 	var account closedweb.Account
 	o := options{stream: filter.Stream{Want: wire.Address, Limit: wire.DefaultLimit}}
 	tally := filter.NewTally(filter.Logger(t.Output(), "test", filter.LogOptions{}))
-	err := o.copyRecords(strings.NewReader(in.String()), &out, tally, func(rec *wire.Record) closedweb.Verdict {
+	err := o.copyRecords(strings.NewReader(in.String()), &out, tally, func(rec *wire.Record) (closedweb.Verdict, string) {
 		v, _ := account.Pay(rec, closedweb.IDWithoutWeb(rec)).Verdict()
-		return v
+		return v, "a class"
 	}, &account)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestRepeatedPages(t *testing.T) {
 		if i >= 500 {
 			want = closedweb.Repeated
 		}
-		if !strings.Contains(line, fmt.Sprintf(`,"verdict":"%s",`, want)) {
+		if !strings.Contains(line, fmt.Sprintf(`,"verdict":"%s","class":"a class",`, want)) {
 			t.Fatalf("line %d: %s, want verdict %s", i+1, line, want)
 		}
 	}
@@ -66,8 +66,8 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("no space"
 func TestWriteErrorIsReturned(t *testing.T) {
 	o := options{stream: filter.Stream{Limit: wire.DefaultLimit}}
 	tally := filter.NewTally(filter.Logger(t.Output(), "test", filter.LogOptions{}))
-	err := o.copyRecords(strings.NewReader("http://a.example/\n"), brokenWriter{}, tally, func(*wire.Record) closedweb.Verdict {
-		return closedweb.Free
+	err := o.copyRecords(strings.NewReader("http://a.example/\n"), brokenWriter{}, tally, func(*wire.Record) (closedweb.Verdict, string) {
+		return closedweb.Free, ""
 	}, new(closedweb.Account))
 	if err == nil || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("%v", err)
