@@ -45,20 +45,20 @@ type Query struct {
 
 // Constants of the estimates. They were chosen on the shared topics: see doc/results/forage.md.
 const (
-	k1, b            = 1.2, 0.75 // parameters of BM25
-	background       = 1000      // the background collection has the weight of this many documents
-	minPages         = 10        // there is no second estimate for fewer pages
-	rounds           = 3         // rounds of pseudo-relevance feedback
-	positiveShare    = 0.3       // at least this share of the pages are examples
-	minPositive      = 3         // at least this many pages are examples
-	mixture          = 0.5       // weight of the second estimate, in standard deviations of the first
-	doubtful         = 0.08      // no seed is trusted if the mean BM25 of the seeds is at most this
-	trusted          = 0.18      // a seed is fully trusted if its BM25 and the mean are at least this
-	seedShare        = 0.7       // weight of trusted seeds among the examples
-	denseShare       = 0.8       // like positiveShare, but of the pages with more than half the BM25 of trusted seeds; times the mean trust
-	half             = 0.2       // BM25 of a page whose relevance is one half, if no seed is trusted
-	classifierWeight = 1         // weight of the third estimate, in standard deviations of the second
-	levelShare       = 0.5       // if the seeds are trusted, Level is at most this share of their mean relevance
+	k1, b            = 2, 0.75 // parameters of BM25
+	background       = 1000    // the background collection has the weight of this many documents
+	minPages         = 10      // there is no second estimate for fewer pages
+	rounds           = 3       // rounds of pseudo-relevance feedback
+	positiveShare    = 0.3     // at least this share of the pages are examples
+	minPositive      = 3       // at least this many pages are examples
+	mixture          = 0.3     // weight of the second estimate, in standard deviations of the first
+	doubtful         = 0.08    // no seed is trusted if the mean BM25 of the seeds is at most this
+	trusted          = 0.18    // a seed is fully trusted if its BM25 and the mean are at least this
+	seedShare        = 0.7     // weight of trusted seeds among the examples
+	denseShare       = 0.8     // like positiveShare, but of the pages with more than half the BM25 of trusted seeds; times the mean trust
+	half             = 0.2     // BM25 of a page whose relevance is one half, if no seed is trusted
+	classifierWeight = 1       // weight of the third estimate, in standard deviations of the second
+	levelShare       = 0.5     // if the seeds are trusted, Level is at most this share of their mean relevance
 )
 
 // A Model estimates relevance.

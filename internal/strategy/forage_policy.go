@@ -13,7 +13,7 @@ import (
 )
 
 var signalWeights = signalVector{
-	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
+	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 1.1, sigHub: 0.4,
 	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,
 	sigDirectory: 0.1, sigNew: 0.3, sigHost: 0.2,
 }
