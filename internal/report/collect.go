@@ -30,6 +30,8 @@ type collector struct {
 	errors    map[string]int
 	skipped   map[string]int
 	judged    map[string]int // records by verdict
+	classes   map[string]int // records by the judge's class
+	copies    duplicateFinder
 
 	finds  []int // the cost at which each relevant page was found, ascending
 	scores []scored
@@ -125,7 +127,10 @@ func (n *names) count(name string, cost, good int, in map[int]pair) {
 
 func (c *collector) add(rec *wire.Record) {
 	t := &c.turns[len(c.turns)-1]
-	said := c.verdicts.of(rec)
+	said, class := c.verdicts.of(rec)
+	if class != "" {
+		tally(c.classes, class, 1)
+	}
 	switch {
 	case said != "":
 		c.judged[said]++
@@ -195,6 +200,7 @@ func (c *collector) add(rec *wire.Record) {
 			v = said[0]
 		}
 		c.scores = append(c.scores, scored{rec.Score.Value, v})
+		c.copies.add(rec)
 		c.estimates.add(rec, c.run.Strategy, numRelevant)
 	}
 	c.date(rec.Timestamp)
@@ -320,7 +326,8 @@ func (c *collector) finish() *Run {
 	r := &c.run
 	r.HostsTotal = len(c.hosts)
 	r.Hosts, r.Slowest = c.servers()
-	r.Errors, r.Skipped = counts(c.errors), counts(c.skipped)
+	r.Errors, r.Skipped, r.Classes = counts(c.errors), counts(c.skipped), counts(c.classes)
+	r.NearDuplicates = c.copies.n
 	if r.Judged {
 		for _, word := range allVerdicts() {
 			if n := c.judged[word]; n > 0 {

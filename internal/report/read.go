@@ -57,6 +57,7 @@ func Read(s *Source) (*Run, error) {
 		errors:    map[string]int{},
 		skipped:   map[string]int{},
 		judged:    map[string]int{},
+		classes:   map[string]int{},
 		queries:   map[string][]Reason{},
 		shown:     map[string]bool{},
 
@@ -204,6 +205,9 @@ func (c *collector) settings() {
 	}
 }
 
+// held is the name of addresses that the strategy held back.
+const held = "evolve: probable copies"
+
 // stages counts what the stages have skipped, according to their closing lines:
 //
 //	level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 seconds=0.1
@@ -224,10 +228,16 @@ func (c *collector) stages() {
 		if quoted, ok := strings.CutPrefix(line, `"`); ok {
 			cmd, rest, _ = strings.Cut(quoted, `"`)
 		}
+		if cmd == "evolve" {
+			delete(c.skipped, held) // only those of the last generation count
+		}
 		for field := range strings.FieldsSeq(rest) {
 			reason, number, _ := strings.Cut(field, "=")
 			reason, skipped := strings.CutPrefix(reason, "skipped_")
 			n, err := strconv.Atoi(number)
+			if cmd == "evolve" && reason == "held_copies" && err == nil && 0 < n && n < maxCost {
+				c.skipped[held] = n
+			}
 			if skipped && err == nil && n > 0 && n < maxCost && reason != "query" {
 				tally(c.skipped, cmd+": "+reason, n)
 			}

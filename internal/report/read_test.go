@@ -386,9 +386,11 @@ func TestSkippedByStages(t *testing.T) {
 level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=2 seconds=0.1
 level=INFO msg=done cmd="frontier add" in=20 out=0 changed=3 known=0 skipped_query=4 skipped_refused=1 seconds=0.001
 level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 skipped_x=-5 seconds=0.1
+level=INFO msg=done cmd=evolve in=20 out=40 generation=1 held_copies=9 seconds=0.1
+level=INFO msg=done cmd=evolve in=20 out=40 generation=2 held_copies=2 seconds=0.1
 `)}
 	got := readRun(t, s)
-	if d := cmp.Diff([]Count{{"parse: malformed", 3}, {"frontier add: refused", 1}}, got.Skipped); d != "" {
+	if d := cmp.Diff([]Count{{"parse: malformed", 3}, {"evolve: probable copies", 2}, {"frontier add: refused", 1}}, got.Skipped); d != "" {
 		t.Error(d)
 	}
 }

@@ -30,7 +30,7 @@ type verdicts struct {
 	err   error
 }
 
-type verdict struct{ URL, Query, Verdict string }
+type verdict struct{ URL, Query, Verdict, Class string }
 
 func newVerdicts(r io.Reader) *verdicts {
 	if r == nil {
@@ -53,18 +53,18 @@ func (v *verdicts) advance() {
 	v.err = v.lines.Err()
 }
 
-// of returns the verdict of the next record of the run. It returns "" if there is none, because the
-// judge could not read the line, or the record was added later.
-func (v *verdicts) of(rec *wire.Record) string {
+// of returns the verdict and the class of the next record of the run. They are "" if there are none,
+// because the judge could not read the line, or the record was added later.
+func (v *verdicts) of(rec *wire.Record) (said, class string) {
 	if v == nil || v.head == nil || v.head.URL != rec.URL || v.head.Query != rec.Query {
-		return ""
+		return "", ""
 	}
-	said := v.head.Verdict
+	said, class = v.head.Verdict, v.head.Class
 	v.advance()
 	if !slices.Contains(allVerdicts(), said) {
-		return ""
+		return "", ""
 	}
-	return said
+	return said, class
 }
 
 // end returns an error if there are verdicts without a record.

@@ -44,6 +44,7 @@ type forage struct {
 	model   *forageModel     // nil before the first fit, and after a restoration
 	pageFit *relevance.Model // of the latest fit; nil like model
 	last    float64          // estimated relevance of the page that was visited last; NaN: none
+	held    int              // addresses of probable copies that the last generation held back
 	links   linkFeatures
 	twins   twins
 
@@ -124,6 +125,8 @@ func (s *forage) Visit(rec *wire.Record) {
 	}
 }
 
+func (s *forage) copies() int { return s.held }
+
 // estimate returns the relevance of the page that was visited last, by the latest fit: it has not seen
 // the page.
 func (s *forage) estimate() (relevance float64, ok bool) {
@@ -190,8 +193,9 @@ func (s *forage) waiting() *waitingLinks {
 	for id := s.at.addresses; id < s.web.Len(); id++ {
 		add(graph.ID(id))
 	}
+	s.held = len(repeats)
 	if len(w.ids) == 0 {
-		w.ids = repeats
+		w.ids, s.held = repeats, 0
 	}
 	if len(w.ids) == 0 { // all addresses of the last fit are fetched, but that fit omitted some
 		w.ids = slices.Collect(s.freeAddresses())

@@ -159,6 +159,9 @@ func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
 		}
 	}
 	t.Logf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
+	if held := Copies(live); held < 20 {
+		t.Errorf("%d copies are held back", held)
+	}
 	if fetches < 250 || copies > 12 || onC > fetches/5 {
 		t.Errorf("%d fetches, %d copies, %d on the site with menus only", fetches, copies, onC)
 	}

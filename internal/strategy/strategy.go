@@ -52,6 +52,15 @@ type partitioned interface {
 	setForeign(func(url string) bool)
 }
 
+// Copies returns the number of known addresses that s held back in the last generation, because they
+// probably lead to copies of pages that it knows: it proposes them when there are no others.
+func Copies(s Strategy) int {
+	if s, ok := s.(interface{ copies() int }); ok {
+		return s.copies()
+	}
+	return 0
+}
+
 // An estimating strategy estimates how relevant pages are.
 type estimating interface {
 	estimate() (relevance float64, ok bool)

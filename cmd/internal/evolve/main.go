@@ -168,6 +168,9 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	if unfollowed > 0 {
 		notes = append(notes, slog.Int64("nofollow", unfollowed))
 	}
+	if n := strategy.Copies(s); n > 0 {
+		notes = append(notes, slog.Int("held_copies", n))
+	}
 	o.warnUnscored(stderr)
 	tally.Close(notes...)
 	return nil

@@ -79,6 +79,9 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 	if l.seen > 0 {
 		notes = append(notes, slog.Int("undecided", l.seen))
 	}
+	if n := strategy.Copies(s); n > 0 {
+		notes = append(notes, slog.Int("held_copies", n))
+	}
 	l.warnUnscored(stderr)
 	l.tally.Close(notes...)
 	return l.tally.ErrIfNoneValid()
