@@ -150,6 +150,9 @@ func (p *Plan) inputs() (map[string]string, error) {
 		in["archive of the web "+w.name] = digest
 		files["file of labels of the web "+w.name] = w.labels
 		files["graph of the web "+w.name] = w.graph
+		if w.classes != "" {
+			files["classes of the web "+w.name] = w.classes
+		}
 	}
 	for _, j := range p.jobs {
 		t := j.topic

@@ -76,6 +76,9 @@ func (c *Comparison) judgeFlags(j *job) []string {
 	} else {
 		args = append(args, "-archive", c.archives(t.web))
 	}
+	if t.web.classes != "" {
+		args = append(args, "-classes", t.web.classes)
+	}
 	if c.Plan.pages > 0 {
 		args = append(args, "-t", fmt.Sprint(c.Plan.pages))
 	}

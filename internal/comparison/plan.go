@@ -46,7 +46,7 @@ type Plan struct {
 }
 
 // A web is an archived web.
-type web struct{ name, archive, labels, graph string }
+type web struct{ name, archive, labels, graph, classes string }
 
 // A topic is what crawls of a web search for.
 type topic struct {
@@ -86,6 +86,7 @@ type statement struct {
 
 var statements = map[string]statement{
 	"web":       {"web NAME ARCHIVE LABELS [GRAPH]", 3, 4, (*Plan).readWeb},
+	"classes":   {"classes WEB FILE", 2, 2, (*Plan).readClasses},
 	"topic":     {"topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]", 4, 6, (*Plan).readTopic},
 	"seeds":     {"seeds FILE SET...", 2, 0, (*Plan).readSeeds},
 	"lacking":   {"lacking TOPIC SET...", 2, 0, (*Plan).readLacking},
@@ -181,7 +182,7 @@ func (p *Plan) readLine(line string) error {
 	s, known := statements[key]
 	switch {
 	case !known:
-		return fmt.Errorf("%s: lines begin with web, topic, seeds, lacking, evolve, score, track, chance, pages or reference", key)
+		return fmt.Errorf("%s: lines begin with web, classes, topic, seeds, lacking, evolve, score, track, chance, pages or reference", key)
 	case (key == "evolve" || key == "score") && len(words) > 1:
 		_, line, _ = strings.Cut(line, key)
 		_, line, _ = strings.Cut(line, words[0])
@@ -245,6 +246,18 @@ func (p *Plan) readWeb(words []string) error {
 	}
 	p.webs[w.name] = w
 	return cmp.Or(p.addName("web", w.name), p.locate(&w.archive, &w.labels, &w.graph))
+}
+
+func (p *Plan) readClasses(words []string) error {
+	w := p.webs[words[0]]
+	if w == nil {
+		return fmt.Errorf("web %s is not defined above this line", words[0])
+	}
+	if w.classes != "" {
+		return fmt.Errorf("the web %s has classes already", w.name)
+	}
+	w.classes = words[1]
+	return p.locate(&w.classes)
 }
 
 func (p *Plan) readTopic(words []string) error {
