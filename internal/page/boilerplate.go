@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -16,7 +18,9 @@ import (
 // block is a line of the text: the text between consecutive block boundaries or line breaks.
 //
 // In addition it uses HTML's sectioning elements, and the names in classes and identifiers that
-// authors use for parts of pages. It ignores them if they would remove nearly all text.
+// authors use for parts of pages. It ignores them if they would remove nearly all text. In an article
+// a table is content, even if it consists of links, and so is a list of links that is a whole page:
+// they are what leads a crawl to other pages (decision 70).
 
 // A region is the text of an element whose role is known.
 type region struct {
@@ -30,6 +34,7 @@ const (
 	boilerplateRegion regionKind = iota + 1
 	articleRegion
 	headingRegion
+	tableRegion
 )
 
 // maxRegions limits the number of regions of a page. Pages for readers have fewer.
@@ -71,10 +76,16 @@ func regionOf(name atom.Atom, a attrs) regionKind {
 		return articleRegion
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		return headingRegion
-	case atom.Div, atom.Section, atom.Header, atom.Form, atom.Table, atom.Td, atom.Ul, atom.Ol, atom.Li, atom.P, atom.Span:
-	default:
-		return 0
+	case atom.Table:
+		return cmp.Or(roleOf(a), tableRegion)
+	case atom.Div, atom.Section, atom.Header, atom.Form, atom.Td, atom.Ul, atom.Ol, atom.Li, atom.P, atom.Span:
+		return roleOf(a)
 	}
+	return 0
+}
+
+// roleOf returns the role of an element by its attributes, or 0.
+func roleOf(a attrs) regionKind {
 	switch strings.ToLower(a.value("role")) {
 	case "navigation", "complementary", "contentinfo", "search":
 		return boilerplateRegion
@@ -151,6 +162,7 @@ type line struct {
 	words, linked int  // number of words, and of words in links
 	boilerplate   bool // in a region of boilerplate
 	heading       bool
+	table         bool // in a table
 	content       bool
 }
 
@@ -166,7 +178,11 @@ func (r *regions) mainContent(text string, references []reference) string {
 	r.mark(lines)
 	classify(lines)
 	dropBoilerplate(lines)
-	r.restrictToArticle(lines)
+	if r.hasArticle() {
+		r.restrictToArticle(lines)
+	} else {
+		keepLists(lines)
+	}
 	dropHeadings(lines)
 	var b strings.Builder
 	words := 0
@@ -253,7 +269,7 @@ func (g *region) span(lines []line) (int, int) {
 // mark sets the roles of lines according to the regions that contain them.
 func (r *regions) mark(lines []line) {
 	// Difference between the number of regions that contain a line and the line before it.
-	more := make([]struct{ boilerplate, heading int }, len(lines)+1)
+	more := make([]struct{ boilerplate, heading, table int }, len(lines)+1)
 	for i := range r.list {
 		g := &r.list[i]
 		first, last := g.span(lines)
@@ -264,13 +280,17 @@ func (r *regions) mark(lines []line) {
 		case headingRegion:
 			more[first].heading++
 			more[last].heading--
+		case tableRegion:
+			more[first].table++
+			more[last].table--
 		}
 	}
-	boilerplate, heading := 0, 0
+	boilerplate, heading, table := 0, 0, 0
 	for i := range lines {
 		boilerplate += more[i].boilerplate
 		heading += more[i].heading
-		lines[i].boilerplate, lines[i].heading = boilerplate > 0, heading > 0
+		table += more[i].table
+		lines[i].boilerplate, lines[i].heading, lines[i].table = boilerplate > 0, heading > 0, table > 0
 	}
 }
 
@@ -316,8 +336,33 @@ func dropBoilerplate(lines []line) {
 	}
 }
 
+// hasArticle reports whether there is an article, or several.
+func (r *regions) hasArticle() bool {
+	return slices.ContainsFunc(r.list, func(g region) bool { return g.kind == articleRegion })
+}
+
+// keepLists adds all lines outside boilerplate if the content is less than a quarter of their words:
+// such a page is a list of links, or a form.
+func keepLists(lines []line) {
+	content, all := 0, 0
+	for i := range lines {
+		if l := &lines[i]; !l.boilerplate {
+			all += l.words
+			if l.content {
+				content += l.words
+			}
+		}
+	}
+	if content*4 >= all {
+		return
+	}
+	for i := range lines {
+		lines[i].content = !lines[i].boilerplate
+	}
+}
+
 // restrictToArticle removes content outside the article, the smallest region of this kind that
-// contains nine tenths of the words, and adds short lines within it.
+// contains nine tenths of the words, and adds its tables and its short lines before the last content.
 func (r *regions) restrictToArticle(lines []line) {
 	words := make([]int, len(lines)+1) // number of words of content before each line
 	for i := range lines {
@@ -343,15 +388,13 @@ func (r *regions) restrictToArticle(lines []line) {
 	for i := range lines {
 		lines[i].content = lines[i].content && first <= i && i < last
 	}
-	for !lines[first].content {
-		first++
-	}
-	for !lines[last-1].content {
-		last--
+	end := last
+	for !lines[end-1].content {
+		end--
 	}
 	for i := first; i < last; i++ {
 		l := &lines[i]
-		l.content = !l.boilerplate && l.linked*2 <= l.words
+		l.content = !l.boilerplate && (l.table || i < end && l.linked*2 <= l.words)
 	}
 }
 
