@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Package:  Go, maps with strings as keys (seen with go1.26; the runtime since the Swiss tables of 1.24)
+# Package:  Go 1.26.8, maps with strings as keys
 # Input:    hosts counted in pages of a megabyte: the key is cloned when a host is first seen
 #           (strings.Clone), and then count[host]++ with the host as it stands in each page.
 # Guess:    an entry keeps the key with which it was made, so the clone is all that stays in memory:
@@ -11,6 +11,7 @@ set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+export GOTOOLCHAIN=go1.26.8
 cat >main.go <<'GO'
 package main
 

@@ -72,7 +72,7 @@ func (c *Classes) addLine(text string) error {
 // A classCount counts the pages of a crawl by class.
 type classCount struct {
 	classes               *Classes        // nil: there are none
-	fetched               map[string]bool // clusters of which a page was fetched
+	fetched               map[string]bool // clusters with a page that was fetched
 	nearDuplicates, traps int             // among the pages within the budget
 }
 

@@ -9,7 +9,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// A crawl of a web of seven pages, of which four have nearly the same words and two are days of a calendar.
+// In a web of seven pages there are two pairs of near-duplicates, and two days of a calendar.
 func TestClasses(t *testing.T) {
 	w, err := FromGraphFile(strings.NewReader(`{"out":{"a.test/":["a.test/1","a.test/2","a.test/3","a.test/4","a.test/5","a.test/6"],
 		"a.test/1":[],"a.test/2":[],"a.test/3":[],"a.test/4":[],"a.test/5":[],"a.test/6":[]},"redirects":{},"labels":{"a.test/1":["jazz"],"a.test/6":["jazz"]}}`))

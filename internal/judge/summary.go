@@ -79,8 +79,8 @@ type Curves struct {
 }
 
 // Summary returns the figures of a crawl, except those that cannot be computed from the order:
-// Queries, Free, SelfHarvest, MeanScore, NearDuplicates, Traps, AveragePrecision, Label, SeedDigest and Graph. The order may be cut after the
-// budget; spent is the cost of the whole crawl.
+// Queries, Free, SelfHarvest, MeanScore, NearDuplicates, Traps, AveragePrecision, Label, SeedDigest
+// and Graph. The order may be cut after the budget; spent is the cost of the whole crawl.
 func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	m := j.Measure(order)
 	m.Fetched = int(min(spent, math.MaxInt))

@@ -322,7 +322,7 @@ func Kinds() []Kind {
 			Summary:   "deep Q-learning of the long-term value of links, one drawn from each leaf of a decision tree",
 			Operators: []Word{byLink},
 			Reasons: []Word{
-				{"leaves", "number of leaves that had links, of which one each was drawn"},
+				{"leaves", "number of leaves with links; one link was drawn from each"},
 				{"q", "long-term value of the link"},
 				{"random", "1 if its leaf was drawn at random"},
 			},
