@@ -40,19 +40,20 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 	if v, ok := p.Verdict(); ok {
 		return v
 	}
-	if withinBudget {
-		c.addOpinion(rec)
-	}
 	c.Class = c.classes.add(id.Page, withinBudget)
 	v := c.labels.Verdict(id.Page)
-	if withinBudget && rec.Error == "" {
-		c.opinions.add(rec.Scores, v == Relevant)
+	if withinBudget {
+		c.addOpinion(rec, v == Relevant)
 	}
 	return v
 }
 
-// addOpinion counts the score and the field relevant that the crawl itself gave a page.
-func (c *Crawl) addOpinion(rec *wire.Record) {
+// addOpinion counts the scores and the field relevant that the crawl itself gave a page, which is relevant
+// or not by labels.
+func (c *Crawl) addOpinion(rec *wire.Record, relevant bool) {
+	if rec.Error == "" {
+		c.opinions.add(rec.Scores, relevant)
+	}
 	if rec.Relevant.Kind == wire.Present {
 		c.decided++
 		if rec.Relevant.Value {
