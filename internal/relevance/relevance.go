@@ -2,8 +2,8 @@
 // from the pages themselves, and from the seeds that contain words of the query.
 //
 // The first estimate is BM25 (S. Robertson and H. Zaragoza, "The probabilistic relevance
-// framework: BM25 and beyond", 2009) with document frequencies of the crawl and of a background
-// collection. The second is Rocchio's: the pages with the highest scores and the trusted seeds serve
+// framework: BM25 and beyond", 2009) with the document frequencies of a background collection or, if there
+// is none, of the crawl. The second is Rocchio's: the pages with the highest scores and the trusted seeds serve
 // as examples of relevant pages (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in
 // information retrieval", 1971). The third is the score of a classifier that was trained on
 // examples, if there is one.
@@ -65,6 +65,7 @@ const (
 type Model struct {
 	query   Query
 	idf     []float64 // by term
+	asked   []float64 // IDF by term of the query: if there is a background, that of the background
 	average float64   // mean length of the pages, plus 1
 	norm    float64   // upper bound of the BM25 sum, which is divided by it
 	half    float64   // BM25 of a page whose relevance is one half
@@ -96,6 +97,11 @@ func (m *Model) IDF(term int32) float64 {
 	}
 	return m.idf[len(m.idf)-1] // no page contains the term
 }
+
+// QueryIDF returns the inverse document frequency of the i-th term of the query. It is that of the
+// background, if there is one: among pages that were chosen because they have the words of the query, the
+// most important word is the most frequent.
+func (m *Model) QueryIDF(i int) float64 { return m.asked[i] }
 
 // New returns the model of a crawl that has fetched pages. pages[:seeds] are its seeds. Every term is less
 // than the number terms.
@@ -130,24 +136,40 @@ func (m *Model) count(pages []Page, terms int) {
 	}
 	m.average = float64(length)/float64(max(1, len(pages))) + 1
 	m.idf = make([]float64, terms+1)
-	n := float64(len(pages))
+	n, general := float64(len(pages)), 0.0
 	if len(m.query.Share) > 0 {
-		n += background
+		general = background
 	}
 	for t, count := range df {
-		d := float64(count)
-		if t < len(m.query.Share) {
-			d += float64(background * m.query.Share[t])
+		m.idf[t] = idf(float64(count)+float64(general*m.share(t)), n+general)
+	}
+	m.asked = make([]float64, len(m.query.Terms))
+	for i, t := range m.query.Terms {
+		if m.asked[i] = m.IDF(t); general > 0 {
+			m.asked[i] = idf(float64(general*m.share(int(t))), general)
 		}
-		m.idf[t] = ln1p((n - d + 0.5) / (d + 0.5))
 	}
 	m.normalise()
 }
+
+// share returns the share of the background documents that contain a term.
+func (m *Model) share(term int) float64 {
+	if term < len(m.query.Share) {
+		return m.query.Share[term]
+	}
+	return 0
+}
+
+// idf returns the inverse document frequency of a term that occurs in d of n documents.
+func idf(d, n float64) float64 { return ln1p((n - d + 0.5) / (d + 0.5)) }
 
 // flatten sets the IDF of all terms to 1.
 func (m *Model) flatten() {
 	for t := range m.idf {
 		m.idf[t] = 1
+	}
+	for i := range m.asked {
+		m.asked[i] = 1
 	}
 	m.normalise()
 }
@@ -155,8 +177,8 @@ func (m *Model) flatten() {
 // normalise sets norm.
 func (m *Model) normalise() {
 	m.norm = 0
-	for i, t := range m.query.Terms {
-		m.norm += float64(m.query.Weights[i] * m.IDF(t))
+	for i, w := range m.asked {
+		m.norm += float64(m.query.Weights[i] * w)
 	}
 }
 
@@ -164,9 +186,9 @@ func (m *Model) normalise() {
 func (m *Model) bm25(p *Page) float64 {
 	k := float64(k1 * (1 - b + float64(b*float64(p.Length)/m.average)))
 	sum := 0.0
-	for i, t := range m.query.Terms {
+	for i, w := range m.asked {
 		if f := float64(p.Query[i]); f > 0 {
-			sum += float64(float64(m.query.Weights[i]*m.IDF(t)) * (f / (f + k)))
+			sum += float64(float64(m.query.Weights[i]*w) * (f / (f + k)))
 		}
 	}
 	return sum / m.norm

@@ -83,7 +83,7 @@ func TestDenseStart(t *testing.T) {
 	if m.seedTrust < 0.5 {
 		t.Errorf("seeds with the query's words are trusted by %g only", m.seedTrust)
 	}
-	if r := mean(m, topical); r < 1.3*m.Level {
+	if r := mean(m, topical); r < 1.2*m.Level {
 		t.Errorf("relevance %.3f of the seeds' kind of pages, at a level of %.3f", r, m.Level)
 	}
 	if r, o := mean(m, topical), mean(m, others); r < 2*o {

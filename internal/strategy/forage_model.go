@@ -140,8 +140,8 @@ func (s *forage) pageModel() *relevance.Model {
 func (s *forage) fitRelevance(m *forageModel) {
 	m.pages = s.pageModel()
 	sum := 0.0
-	for i, t := range s.query.Terms {
-		m.asked = append(m.asked, float64(s.query.Weights[i]*m.pages.IDF(t)))
+	for i := range s.query.Terms {
+		m.asked = append(m.asked, float64(s.query.Weights[i]*m.pages.QueryIDF(i)))
 		sum += m.asked[i]
 	}
 	for i := range m.asked {
