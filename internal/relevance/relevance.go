@@ -49,7 +49,7 @@ const (
 	background       = 1000    // the background collection has the weight of this many documents
 	minPages         = 10      // there is no second estimate for fewer pages
 	rounds           = 3       // rounds of pseudo-relevance feedback
-	positiveShare    = 0.3     // at least this share of the pages are examples
+	positiveShare    = 0.2     // at least this share of the pages are examples
 	minPositive      = 3       // at least this many pages are examples
 	mixture          = 0.3     // weight of the second estimate, in standard deviations of the first
 	doubtful         = 0.08    // no seed is trusted if the mean BM25 of the seeds is at most this
