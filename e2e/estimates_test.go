@@ -20,7 +20,7 @@ func TestForageJudgesPagesAsWellAsTheMeasure(t *testing.T) {
 		t.Skip("the shared webs are not there (SPOOR_SHARED)")
 	}
 	const (
-		worst = -0.10 // the goal is -0.02; doc/results/forage.md has the values of all topics
+		worst = -0.05 // the goal is -0.02; doc/results/forage.md has the values of all topics
 		least = 0.0   // of the mean
 	)
 	into := t.TempDir()
