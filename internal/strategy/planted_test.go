@@ -292,7 +292,7 @@ type proposalOf struct {
 // difference in the table. Where nothing leads there, it finds as many as any
 // order does, within the noise.
 func TestForageOnPlantedWebs(t *testing.T) {
-	webs, pages := uint64(3), 600
+	webs, pages := uint64(15), 600
 	if testing.Short() {
 		webs, pages = 1, 300
 	}
