@@ -181,6 +181,17 @@ func Kinds() []Kind {
 
 		// By words, without learning.
 		{
+			Name: "bergmark", New: newBergmark, Grows: true,
+			Source:        "Bergmark, Lagoze and Sbityakov 2002",
+			Summary:       "links of relevant pages, and paths through others until their distance reaches a cutoff",
+			Reconstructed: "everything except the formula of the distance, which was not checked either",
+			Operators:     []Word{{"link", "a link of a relevant page"}, {"tunnel", "a link of an irrelevant page at a distance below the cutoff"}, byRestart},
+			Reasons: []Word{
+				{"distance", "distance of the page with the link from the topic"},
+				{"similarity", "score of this page"},
+			},
+		},
+		{
 			Name: "bestfirst", New: newBestFirst, Grows: true,
 			Source:    "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
 			Summary:   "links of the most relevant pages first",
