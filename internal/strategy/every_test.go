@@ -47,6 +47,7 @@ func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
 			{w, []string{
 				"bergmark", "bergmark cutoff=0.6 order=similarity",
 				"bestfirst", "bestfirst anchor=true", "bestn", "bestn n=25 buffer=10", "bestn n=4 buffer=1000",
+				"focus", "focus parent=last distill=3", "focus distill=0",
 				"niche", "niche lazy=true", "niche expand-authorities=true niche-dirs=2",
 				"niche cocitation=parents knockout-n=1 niche-min=2",
 				"tunnel", "tunnel limit=0.3 max-level=0", "tunnel count=log1p parents=mean",

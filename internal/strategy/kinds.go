@@ -226,6 +226,18 @@ func Kinds() []Kind {
 			},
 		},
 		{
+			Name: "focus", New: newFocus, Grows: true,
+			Source:        "Chakrabarti, van den Berg and Dom 1999",
+			Summary:       "links of the best hubs first, then those of the most relevant pages, from the servers with the fewest fetched pages",
+			Reconstructed: "which hubs are the best, when they are computed, and how far their links are raised",
+			Operators:     []Word{byLink},
+			Reasons: []Word{
+				{"hub", "1 if one of the best hubs has the link"},
+				{"relevance", "score of the page that gives the link its relevance"},
+				{"serverload", "number of pages requested from its host"},
+			},
+		},
+		{
 			Name: "shark", New: newShark, Grows: true,
 			Source:        "Hersovici et al. 1998",
 			Summary:       "best-first by scores that links inherit from their ancestors, and by the words around them",
