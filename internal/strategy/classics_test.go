@@ -53,6 +53,7 @@ var classics = []string{
 	"shark depth=1000000", "shark epsilon=0.2 depth=1000000",
 	"qinchen", "qinchen population=3 mutation=1 words=1",
 	"gcrawler", "gcrawler population=1 window=1",
+	"hotqueue", "hotqueue order=backlink distance=0", "hotqueue order=pagerank occurrences=5", "hotqueue order=location",
 	"forage", "forage queries=true", "forage islands=false window=1",
 	"infospiders", "infospiders population=3 links=4 cost=0.3", "infospiders theta=0.3 keywords=3 hidden=1",
 }

@@ -238,6 +238,19 @@ func Kinds() []Kind {
 			},
 		},
 		{
+			Name: "hotqueue", New: newHotQueue, Grows: true,
+			Source:        "Cho, Garcia-Molina and Page 1998, the modified crawling algorithm",
+			Summary:       "links with a word of the topic, or near a page with its words, before all others",
+			Reconstructed: "at which distance from a hot page links still count",
+			Unscored:      true,
+			Operators:     []Word{byLink},
+			Reasons: []Word{
+				{"distance", "number of links from the nearest hot page, if they are few"},
+				{"hot", "1 if it comes from the hot queue"},
+				{"value", "its value in the order of its queue"},
+			},
+		},
+		{
 			Name: "shark", New: newShark, Grows: true,
 			Source:        "Hersovici et al. 1998",
 			Summary:       "best-first by scores that links inherit from their ancestors, and by the words around them",

@@ -114,6 +114,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 		{"tunnel", "count=log1p", "parents=mean", "max-level=0"}, {"pagerank", "every=7"}, {"pagerank", "topic=true"},
 		{"hits", "every=3"}, {"hits", "guard=false"}, {"bestfirst", "anchor=true"},
 		{"bergmark", "cutoff=0.6", "order=similarity"}, {"focus", "rule=hard"}, {"focus", "distill=3", "parent=last"},
+		{"hotqueue", "order=backlink", "distance=2"}, {"hotqueue", "order=pagerank", "every=3", "occurrences=1"},
 		{"bestn", "n=7", "buffer=9"},
 		{"qinchen", "mutation=1"}, {"gcrawler", "population=1", "window=2"},
 		{"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
