@@ -114,13 +114,10 @@ func (s *apprentice) Visit(rec *wire.Record) {
 		return
 	}
 	for id, link := range s.unfetchedLinks(rec, place) {
-		if s.links.has(id) {
-			continue
+		if !s.links.has(id) {
+			var features [3 * maxWords]feature
+			s.links.add(id, s.words.link(features[:0], link))
 		}
-		var features [3 * maxWords]feature
-		f := s.words.stems(features[:0], inContext, link.Context, readContext)
-		f = s.words.stems(f, inURL, pathAndQuery(link.URL), readURL)
-		s.links.add(id, s.words.stems(f, inAnchor, link.Anchor, readAnchor))
 	}
 }
 

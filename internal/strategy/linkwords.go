@@ -12,6 +12,7 @@ import (
 	"spoor/internal/graph"
 	"spoor/internal/text"
 	"spoor/internal/topic"
+	"spoor/internal/wire"
 )
 
 // A feature is a word in a place: two bits encode the place, thirty the FNV-1a hash of the
@@ -83,6 +84,13 @@ func (w *linkWords) stems(dst []feature, in place, s string, limit int) []featur
 		}
 	}
 	return unique(dst, from)
+}
+
+// link appends the words of a link as features: of its context, its address and its anchor.
+func (w *linkWords) link(dst []feature, link *wire.Link) []feature {
+	dst = w.stems(dst, inContext, link.Context, readContext)
+	dst = w.stems(dst, inURL, pathAndQuery(link.URL), readURL)
+	return w.stems(dst, inAnchor, link.Anchor, readAnchor)
 }
 
 // names returns the stems of the last text given to stems, in its order, without stop words.
