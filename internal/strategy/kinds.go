@@ -308,6 +308,43 @@ func Kinds() []Kind {
 
 		// By learning which links lead where.
 		{
+			Name: "contextgraph", New: newContextGraph, Grows: true,
+			Source:        "Diligenti, Coetzee, Lawrence, Giles and Gori 2000",
+			Summary:       "queues of pages by the number of links to the next relevant page, predicted from their words",
+			Reconstructed: "everything that is not in descriptions by others; the layers are learned from the crawl itself, not from backlinks",
+			Operators:     []Word{byLink},
+			Reasons: []Word{
+				{"layer", "predicted number of links from the page with the link to a relevant page; the greatest: unknown"},
+				{"likelihood", "mean probability of the page's words in this layer"},
+				{"parent", "before the first training: score of the page with the link"},
+			},
+		},
+		{
+			Name: "intelligent", New: newIntelligent, Grows: true,
+			Source:        "Aggarwal, Al-Garawi and Yu 2001",
+			Summary:       "links with properties that are frequent among links to relevant pages: words, address, parents and siblings",
+			Reconstructed: "everything that is not in descriptions by others",
+			Operators:     []Word{byLink},
+			Reasons: []Word{
+				{"content", "interest ratio of the words of the first page with the link, a weighted logarithm, like the following three"},
+				{"link", "of the relevance of the pages with the link"},
+				{"parent", "before the first training: score of the page with the link"},
+				{"sibling", "of the relevance of the pages that they link to"},
+				{"url", "of the words of the address"},
+			},
+		},
+		{
+			Name: "reinforce", New: newReinforce, Grows: true,
+			Source:        "Rennie and McCallum 1999",
+			Summary:       "the long-term value of links, predicted from their words by naive Bayes",
+			Reconstructed: "everything that is not in descriptions by others; the values are learned from the crawl itself, not from known sites",
+			Operators:     []Word{byLink},
+			Reasons: []Word{
+				{"parent", "before the first training: score of the page with the link"},
+				{"q", "discounted number of relevant pages that the link leads to"},
+			},
+		},
+		{
 			Name: "apprentice", New: newApprentice, Grows: true,
 			Source:    "Chakrabarti, Punera and Subramanyam 2002; Barbosa and Freire 2007 (ACHE)",
 			Summary:   "a classifier of links, trained by where links have led",

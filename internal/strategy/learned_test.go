@@ -17,6 +17,7 @@ type taughtPage struct {
 	score    float64
 	relevant bool
 	links    []wire.Link
+	text     string
 }
 
 func (w taught) fetch(a Address, generation int) *wire.Record {
@@ -31,7 +32,7 @@ func (w taught) fetch(a Address, generation int) *wire.Record {
 	if p.relevant {
 		rec.Relevant = wire.True
 	}
-	rec.OutDegree, rec.Links = len(p.links), slices.Clone(p.links)
+	rec.OutDegree, rec.Links, rec.Text = len(p.links), slices.Clone(p.links), p.text
 	return rec
 }
 
@@ -94,6 +95,7 @@ func TestLearnersFindMoreRelevantPages(t *testing.T) {
 		{"anthelion", []string{"value=rate-best", "lambda-decay=50"}, 2},
 		{"anthelion", []string{"value=good-best"}, 2},
 		{"anthelion", []string{"value=holistic"}, 2},
+		{"reinforce", nil, 3},
 		{"tagpath", nil, 3},
 		{"tres", nil, 2},
 		{"linearq", nil, 1.5},

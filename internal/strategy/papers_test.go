@@ -119,7 +119,8 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 		{"qinchen", "mutation=1"}, {"gcrawler", "population=1", "window=2"},
 		{"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
 		{"apprentice", "every=5", "reservoir=8"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
-		{"linearq", "update=synchronous", "epsilon=0.5"},
+		{"contextgraph", "every=5", "layers=2", "words=3", "other=0.2", "seeds=true"}, {"intelligent", "every=5", "significance=0.1", "url=0"},
+		{"linearq", "update=synchronous", "epsilon=0.5"}, {"reinforce", "every=5", "window=8", "bins=5", "gamma=0.9"},
 		{"tagpath", "targets=files"}, {"quality", "policy=min"}, {"quality", "policy=target"},
 		{"tres", "warmup=9", "every=2", "target=7", "batch=5", "buffer=20", "epsilon=0.3", "depth=3", "per-host=1"}, {"tres", "warmup=9", "depth=0"},
 	}
