@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"spoor/internal/wire"
@@ -48,11 +49,11 @@ func TestInterestRatiosByHand(t *testing.T) {
 	next := s.Breed(9, nil)
 	var got []string
 	for _, a := range next {
-		line := fmt.Sprintf("%s %.4f", a.URL, a.Priority)
+		line := []string{a.URL, fmt.Sprintf("%.4f", a.Priority)}
 		for _, name := range evidenceNames {
-			line += fmt.Sprintf(" %s=%.4f", name, reason(t, a, name))
+			line = append(line, fmt.Sprintf("%s=%.4f", name, reason(t, a, name)))
 		}
-		got = append(got, line)
+		got = append(got, strings.Join(line, " "))
 	}
 	check(t, got, []string{
 		"http://gamma.test/ski 4.0000 content=1.0000 link=1.0000 sibling=1.0000 url=1.0000",
