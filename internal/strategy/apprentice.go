@@ -130,10 +130,7 @@ func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
 	if s.model.ready() {
 		name, score = "classifier", func(id graph.ID) float64 { return s.model.probability(s.links.of(id)) }
 	}
-	for _, id := range s.best(quota, score) {
-		p := score(id)
-		next = append(next, s.proposeAt(id, p, wire.Scored{Name: name, Value: p}))
-	}
+	next = s.bestBy(quota, name, score)
 	s.endGeneration()
 	return next
 }

@@ -110,10 +110,7 @@ func (s *contextGraph) Breed(n int, _ *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	s.learn()
 	if !s.model.ready() {
-		for _, id := range s.best(quota, s.parentScore) {
-			p := s.parentScore(id)
-			next = append(next, s.proposeAt(id, p, wire.Scored{Name: "parent", Value: p}))
-		}
+		next = s.bestFirst(quota)
 		s.endGeneration()
 		return next
 	}

@@ -165,3 +165,17 @@ func (p *pool) propose(id graph.ID, reasons ...wire.Scored) Address {
 	}
 	return a
 }
+
+// bestFirst proposes the n links on the pages with the highest scores. Learners begin with them.
+func (p *pool) bestFirst(n int) (next []Address) {
+	return p.bestBy(n, "parent", p.parentScore)
+}
+
+// bestBy proposes the n links with the highest scores, which are named as the reason.
+func (p *pool) bestBy(n int, name string, score func(graph.ID) float64) (next []Address) {
+	for _, id := range p.best(n, score) {
+		value := score(id)
+		next = append(next, p.proposeAt(id, value, wire.Scored{Name: name, Value: value}))
+	}
+	return next
+}

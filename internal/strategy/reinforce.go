@@ -128,10 +128,7 @@ func (s *reinforce) Breed(n int, _ *rand.Rand) (next []Address) {
 		}
 		name, score = "q", s.value
 	}
-	for _, id := range s.best(quota, score) {
-		q := score(id)
-		next = append(next, s.proposeAt(id, q, wire.Scored{Name: name, Value: q}))
-	}
+	next = s.bestBy(quota, name, score)
 	s.endGeneration()
 	return next
 }
