@@ -114,10 +114,7 @@ func (s *apprentice) Visit(rec *wire.Record) {
 		return
 	}
 	for id, link := range s.unfetchedLinks(rec, place) {
-		if !s.links.has(id) {
-			var features [3 * maxWords]feature
-			s.links.add(id, s.words.link(features[:0], link))
-		}
+		s.links.addNew(id, link, &s.words)
 	}
 }
 

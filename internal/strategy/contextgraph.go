@@ -130,7 +130,7 @@ func (s *contextGraph) Breed(n int, _ *rand.Rand) (next []Address) {
 
 // learn trains if it is due, and if the layers 0 and 1 have pages.
 func (s *contextGraph) learn() {
-	if len(s.pages)-s.trained < max(s.Every, s.trained/4) {
+	if !trainingDue(len(s.pages), s.trained, s.Every) {
 		return
 	}
 	s.trained, s.renewed = len(s.pages), true

@@ -243,7 +243,7 @@ func (m *interests) ratio(good, n int) float64 {
 
 // learn trains if it is due, and if pages of both kinds are known.
 func (s *intelligent) learn() {
-	if len(s.pages)-s.trained < max(s.Every, s.trained/4) {
+	if !trainingDue(len(s.pages), s.trained, s.Every) {
 		return
 	}
 	s.trained, s.renewed = len(s.pages), true

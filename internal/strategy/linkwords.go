@@ -159,6 +159,14 @@ func (l *linkStore) add(id graph.ID, features []feature) {
 	l.fresh = append(l.fresh, id)
 }
 
+// addNew adds a link with the features of its anchor, context and address, unless it was added before.
+func (l *linkStore) addNew(id graph.ID, link *wire.Link, words *linkWords) {
+	if !l.has(id) {
+		var features [maxFeatures]feature
+		l.add(id, words.link(features[:0], link))
+	}
+}
+
 // drop removes, after the next delta, the links to this generation's pages and to aliases
 // found since. Links to failed pages stay, because they may be tried again.
 func (l *linkStore) drop(m *memory) {

@@ -179,3 +179,7 @@ func (p *pool) bestBy(n int, name string, score func(graph.ID) float64) (next []
 	}
 	return next
 }
+
+// trainingDue reports whether a strategy that was trained after a number of pages is to be trained again:
+// after every further pages, or a quarter of those of the last training if that is more.
+func trainingDue(pages, trained, every int) bool { return pages-trained >= max(every, trained/4) }

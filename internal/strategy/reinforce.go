@@ -109,10 +109,7 @@ func (s *reinforce) Visit(rec *wire.Record) {
 		return
 	}
 	for id, link := range s.unfetchedLinks(rec, place) {
-		if !s.links.has(id) {
-			var features [3 * maxWords]feature
-			s.links.add(id, s.words.link(features[:0], link))
-		}
+		s.links.addNew(id, link, &s.words)
 	}
 }
 
@@ -150,7 +147,7 @@ func (s *reinforce) learn() {
 		}
 	}
 	s.links.drop(&s.memory)
-	if len(s.pages)-s.trained < max(s.Every, s.trained/4) {
+	if !trainingDue(len(s.pages), s.trained, s.Every) {
 		return
 	}
 	s.trained, s.renewed = len(s.pages), true
