@@ -4,12 +4,16 @@
 //	plan, inputs     the plan, and digests of everything else that the results depend on
 //	webs/            links to the archives, beside which indexes are written
 //	topics/          topic files
+//	seeds/           seeds that a search has found, by topic and set
 //	budgets/         the output of judge -budget, by topic and set of seeds
+//	judges/          topics and labels of the plan's judges, by judge, topic and set of seeds
 //	work/JOB/        crawls that have not succeeded: run directory, log
 //	jobs/JOB/        crawls that are done; a directory appears when it is complete
 //	results.ndjson   a [judge.Result] for each crawl, in the order of the plan
 //	times.ndjson     the time and the memory of each crawl
 //	table.md         the output of judge table
+//	results.NAME.ndjson, table.NAME.md
+//	                 the same by a judge of the plan
 //	lock             held while a comparison runs
 //
 // Crawls are processes of scripts/crawl, so this package does not import strategies, which must
@@ -65,7 +69,7 @@ func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 	if c.dir, err = filepath.Abs(c.Dir); err != nil {
 		return err
 	}
-	for _, name := range []string{"webs", "topics", "budgets", "work", "jobs"} {
+	for _, name := range []string{"webs", "topics", "seeds", "budgets", "judges", "work", "jobs"} {
 		if err := os.MkdirAll(c.path(name), 0o777); err != nil {
 			return fmt.Errorf("cannot write to %s: choose another -into, or correct its permissions", c.Dir)
 		}
@@ -158,11 +162,18 @@ func (p *Plan) inputs() (map[string]string, error) {
 		t := j.topic
 		in["label of the topic "+t.name] = t.label + " in " + t.web.name
 		files["query of the topic "+t.name] = t.query
-		files["set "+j.set+" of seeds for the topic "+t.name] = j.seeds
+		if j.results > 0 {
+			in["set "+j.set+" of seeds"] = fmt.Sprintf("%d results of a search", j.results)
+		} else {
+			files["set "+j.set+" of seeds for the topic "+t.name] = j.seeds
+		}
 		if t.positive != "" {
 			files["file of positive examples of the topic "+t.name] = t.positive
 			files["file of negative examples of the topic "+t.name] = t.negative
 		}
+	}
+	for _, m := range p.judges {
+		in["judge "+m.name] = fmt.Sprintf("%s=%s, compat %t", m.measure, m.limit, m.compat)
 	}
 	for name, line := range p.evolve {
 		in["command of the strategy "+name] = line
@@ -209,54 +220,52 @@ func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
 	group.Wait()
 }
 
-// sumUp writes the results of all finished jobs, their table, and their times.
+// sumUp judges by measures, and writes the results of all finished jobs, their tables, and their times.
 func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
-	var results, times bytes.Buffer
-	lines := json.NewEncoder(&results)
-	lines.SetEscapeHTML(false)
-	all, done := len(c.Plan.jobs), 0
+	var times bytes.Buffer
+	var finished []*job
 	spent, most := 0.0, int64(0)
 	for _, j := range c.Plan.jobs {
 		dir := c.path("jobs", j.name)
 		if !exists(dir) {
 			continue
 		}
-		done++
-		r, err := c.result(j)
-		t, line, wrong := readTimes(filepath.Join(dir, timesFile))
-		if err = errors.Join(err, wrong); err == nil {
-			err = lines.Encode(r)
-		}
+		finished = append(finished, j)
+		t, line, err := readTimes(filepath.Join(dir, timesFile))
 		if err != nil {
-			return fmt.Errorf("%w\nhint: remove %s and run the same command again", err, dir)
+			return c.damaged(err, j)
 		}
 		times.Write(line)
 		spent += t.User + t.System
 		most = max(most, t.Memory)
 	}
+	all, done := len(c.Plan.jobs), len(finished)
 	if done == 0 {
 		return errors.New("all crawls failed: see above")
 	}
-	file := c.path("results.ndjson")
-	if err := errors.Join(atomicfile.WriteBytes(file, results.Bytes()), atomicfile.WriteBytes(c.path("times.ndjson"), times.Bytes())); err != nil {
+	if err := atomicfile.WriteBytes(c.path("times.ndjson"), times.Bytes()); err != nil {
 		return err
 	}
-	args := []string{"table"}
-	if c.Plan.reference != "" {
-		args = append(args, "-reference", c.Plan.reference)
+	if err := c.tabulate(ctx, "", finished, c.result, stdout); err != nil {
+		return err
 	}
-	table, messages, err := c.output(ctx, nil, "judge", append(args, file)...)
+	failed, err := c.judgeByMeasures(ctx)
 	if err != nil {
-		return fmt.Errorf("no table could be made of the results: %w", err)
-	}
-	if err := atomicfile.WriteBytes(c.path("table.md"), table); err != nil {
 		return err
 	}
-	if _, err := stdout.Write(table); err != nil {
-		return err
+	for i := range c.Plan.judges {
+		m := &c.Plan.judges[i]
+		judged := slices.DeleteFunc(slices.Clone(finished), func(j *job) bool { return !exists(c.path("jobs", j.name, m.file())) })
+		if len(judged) == 0 {
+			continue
+		}
+		fmt.Fprintf(stdout, "\nJudged by %s: %s\n\n", m.name, m)
+		if err := c.tabulate(ctx, "."+m.name, judged, func(j *job) (*judge.Result, error) { return c.measuredResult(m, j) }, stdout); err != nil {
+			return err
+		}
 	}
-	if len(messages) > 0 {
-		return fmt.Errorf("the table is not of all results:\n%s", messages)
+	if failed > 0 {
+		return fmt.Errorf("%d crawls could not be judged by a measure: see above", failed)
 	}
 	if done < all {
 		return fmt.Errorf("%d of %d crawls failed: see above and %s/work; the same command tries them again", all-done, all, c.Dir)
@@ -272,10 +281,56 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
+// damaged returns the error for a job whose results cannot be read.
+func (c *Comparison) damaged(err error, j *job) error {
+	return fmt.Errorf("%w\nhint: remove %s and run the same command again", err, c.path("jobs", j.name))
+}
+
+// tabulate writes the results of jobs, and their table. The names of the files have the suffix.
+func (c *Comparison) tabulate(ctx context.Context, suffix string, jobs []*job, result func(*job) (*judge.Result, error), stdout io.Writer) error {
+	var results bytes.Buffer
+	lines := json.NewEncoder(&results)
+	lines.SetEscapeHTML(false)
+	for _, j := range jobs {
+		r, err := result(j)
+		if err == nil {
+			err = lines.Encode(r)
+		}
+		if err != nil {
+			return c.damaged(err, j)
+		}
+	}
+	file := c.path("results" + suffix + ".ndjson")
+	if err := atomicfile.WriteBytes(file, results.Bytes()); err != nil {
+		return err
+	}
+	args := []string{"table"}
+	if c.Plan.reference != "" {
+		args = append(args, "-reference", c.Plan.reference)
+	}
+	table, messages, err := c.output(ctx, nil, "judge", append(args, file)...)
+	if err != nil {
+		return fmt.Errorf("no table could be made of the results: %w", err)
+	}
+	if err := atomicfile.WriteBytes(c.path("table"+suffix+".md"), table); err != nil {
+		return err
+	}
+	if _, err := stdout.Write(table); err != nil {
+		return err
+	}
+	if len(messages) > 0 {
+		return fmt.Errorf("the table is not of all results:\n%s", messages)
+	}
+	return nil
+}
+
 // result returns the result of a finished job.
-func (c *Comparison) result(j *job) (*judge.Result, error) {
+func (c *Comparison) result(j *job) (*judge.Result, error) { return c.resultIn(j, judgeFile) }
+
+// resultIn returns the result that a judge has written to a file of a finished job.
+func (c *Comparison) resultIn(j *job, file string) (*judge.Result, error) {
 	dir := c.path("jobs", j.name)
-	b, err := atomicfile.ReadFile(filepath.Join(dir, judgeFile), maxSmall)
+	b, err := atomicfile.ReadFile(filepath.Join(dir, file), maxSmall)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +340,7 @@ func (c *Comparison) result(j *job) (*judge.Result, error) {
 	}
 	r := new(judge.Result)
 	if err := json.Unmarshal(b, r); err != nil {
-		return nil, fmt.Errorf("%s is not as judge writes it: %w", filepath.Join(dir, judgeFile), err)
+		return nil, fmt.Errorf("%s is not as judge writes it: %w", filepath.Join(dir, file), err)
 	}
 	r.Name, r.Strategy, r.Track = j.crawler.name, j.crawler.strategy, j.crawler.track
 	r.EvolveCommand, r.ScoreCommand = j.crawler.evolve, j.crawler.score

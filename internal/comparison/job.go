@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,17 +61,26 @@ func (c *Comparison) budgetFile(j *job) string {
 	return c.path("budgets", j.topic.name+"."+j.set+".json")
 }
 func (c *Comparison) topicFile(j *job) string {
-	kind := "K"
 	if j.crawler.track == "E" {
-		kind = "E"
+		return c.path("topics", j.topic.name+".E.json")
 	}
-	return c.path("topics", j.topic.name+"."+kind+".json")
+	return c.queryTopic(j)
+}
+func (c *Comparison) queryTopic(j *job) string { return c.path("topics", j.topic.name+".K.json") }
+
+func (c *Comparison) seedFile(j *job) string {
+	return cmp.Or(j.seeds, c.path("seeds", j.topic.name+"."+j.set+".txt"))
 }
 
 // judgeFlags returns the flags of judge for a job.
 func (c *Comparison) judgeFlags(j *job) []string {
+	return append(c.webFlags(j), "-labels", j.topic.web.labels, "-label", j.topic.label)
+}
+
+// webFlags returns those that do not depend on the labels.
+func (c *Comparison) webFlags(j *job) []string {
 	t := j.topic
-	args := []string{"-labels", t.web.labels, "-label", t.label, "-seeds", j.seeds}
+	args := []string{"-seeds", c.seedFile(j)}
 	if t.web.graph != "" {
 		args = append(args, "-graph", t.web.graph)
 	} else {
@@ -88,15 +98,11 @@ func (c *Comparison) judgeFlags(j *job) []string {
 // prepare creates the files that a job shares with other jobs.
 func (c *Comparison) prepare(ctx context.Context, j *job) error {
 	w := j.topic.web
-	for _, file := range []struct {
-		name string
-		make func(name string) error
-	}{
+	return makeAll([]made{
 		{c.archives(w), func(name string) error { return c.linkArchives(ctx, w.archive, name) }},
-		{c.topicFile(j), func(name string) error { return c.makeTopic(ctx, j, name) }},
-		{c.budgetFile(j), func(name string) error { return c.save(ctx, name, nil, "judge", append(c.judgeFlags(j), "-budget")...) }},
+		{c.topicFile(j), func(name string) error { return c.makeTopic(ctx, j, j.crawler.track, name) }},
 		{c.index(w), func(name string) error {
-			if j.crawler.track != "Q" {
+			if j.crawler.track != "Q" && j.results == 0 {
 				return nil
 			}
 			_, _, err := c.output(ctx, nil, "search", "-index", name+".part", "-archive", c.archives(w), "-query", "nothing")
@@ -105,15 +111,53 @@ func (c *Comparison) prepare(ctx context.Context, j *job) error {
 			}
 			return os.Rename(name+".part", name)
 		}},
-	} {
+		{c.seedFile(j), func(name string) error { return c.searchSeeds(ctx, j, name) }},
+		{c.budgetFile(j), func(name string) error { return c.save(ctx, name, nil, "judge", append(c.judgeFlags(j), "-budget")...) }},
+	}, c.dir)
+}
+
+// made is a file that jobs share, and what makes it.
+type made struct {
+	name string
+	make func(name string) error
+}
+
+// makeAll makes the files that do not exist.
+func makeAll(files []made, dir string) error {
+	for _, file := range files {
 		if exists(file.name) {
 			continue
 		}
 		if err := file.make(file.name); err != nil {
-			return fmt.Errorf("making %s: %w", strings.TrimPrefix(file.name, c.dir+"/"), err)
+			return fmt.Errorf("making %s: %w", strings.TrimPrefix(file.name, dir+"/"), err)
 		}
 	}
 	return nil
+}
+
+// searchSeeds writes the first results of a search for the words of the topic.
+func (c *Comparison) searchSeeds(ctx context.Context, j *job, name string) error {
+	query, err := j.topic.words()
+	if err != nil {
+		return err
+	}
+	found, _, err := c.output(ctx, nil, "search", "-index", c.index(j.topic.web), "-only", "-results", fmt.Sprint(j.results), "-query", query)
+	if err != nil {
+		return err
+	}
+	var seeds bytes.Buffer
+	for rec, err := range records(bytes.NewReader(found)) {
+		if err != nil {
+			return err
+		}
+		if rec.URL != "" {
+			fmt.Fprintln(&seeds, rec.URL)
+		}
+	}
+	if seeds.Len() == 0 {
+		return fmt.Errorf("no page of the web %s has a word of the query of the topic %s", j.topic.web.name, j.topic.name)
+	}
+	return atomicfile.WriteBytes(name, seeds.Bytes())
 }
 
 // save runs a command and writes its output to a file.
@@ -149,14 +193,20 @@ func (c *Comparison) linkArchives(ctx context.Context, from, to string) error {
 	return os.Rename(part, to)
 }
 
-// makeTopic makes the topic file of a job.
-func (c *Comparison) makeTopic(ctx context.Context, j *job, name string) error {
-	query, err := atomicfile.ReadFile(j.topic.query, maxSmall)
+// words returns the query of a topic.
+func (t *topic) words() (string, error) {
+	query, err := atomicfile.ReadFile(t.query, maxSmall)
+	return strings.TrimRight(string(query), "\n"), err
+}
+
+// makeTopic makes the topic file of a job for a track.
+func (c *Comparison) makeTopic(ctx context.Context, j *job, track, name string) error {
+	query, err := j.topic.words()
 	if err != nil {
 		return err
 	}
-	args := []string{"-query", strings.TrimRight(string(query), "\n")}
-	if j.crawler.track == "E" {
+	args := []string{"-query", query}
+	if track == "E" {
 		for flag, file := range map[string]string{"-positive": j.topic.positive, "-negative": j.topic.negative} {
 			pages, _, err := c.output(ctx, nil, "fetch", "-archive", c.archives(j.topic.web), file)
 			if err != nil {
@@ -292,16 +342,12 @@ func failure(err error, log *os.File) error {
 
 // crawl returns the command that begins or resumes the crawl of a job in dir.
 func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd, error) {
-	b, err := atomicfile.ReadFile(c.budgetFile(j), maxSmall)
+	budget, err := c.budget(j)
 	if err != nil {
 		return nil, err
 	}
-	var budget struct{ T int }
-	if err := json.Unmarshal(b, &budget); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.budgetFile(j), err)
-	}
-	args := append([]string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", j.seeds, "-strategy", j.crawler.strategy}, j.crawler.flags...)
-	args = append(args, "-pages", fmt.Sprint(budget.T), "-seed", fmt.Sprint(j.chance), "-archive", c.archives(j.topic.web))
+	args := append([]string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", c.seedFile(j), "-strategy", j.crawler.strategy}, j.crawler.flags...)
+	args = append(args, "-pages", fmt.Sprint(budget), "-seed", fmt.Sprint(j.chance), "-archive", c.archives(j.topic.web))
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}
@@ -317,4 +363,17 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 		cmd.Env = append(cmd.Env, "SCORE="+j.crawler.score)
 	}
 	return cmd, nil
+}
+
+// budget returns the number of fetches of a job.
+func (c *Comparison) budget(j *job) (int, error) {
+	b, err := atomicfile.ReadFile(c.budgetFile(j), maxSmall)
+	if err != nil {
+		return 0, err
+	}
+	var budget struct{ T int }
+	if err := json.Unmarshal(b, &budget); err != nil {
+		return 0, fmt.Errorf("%s: %w", c.budgetFile(j), err)
+	}
+	return budget.T, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/measure"
 	"spoor/internal/text"
 	"spoor/internal/wire"
 )
@@ -33,7 +34,8 @@ type Plan struct {
 	check      ParamCheck
 	webs       map[string]*web
 	topics     []*topic
-	seeds      [][2]string        // sets of seeds: a name, and a file with {topic} and {set} in its name
+	seeds      []seedSet
+	judges     []measured
 	lacking    map[[2]string]bool // topics without a set of seeds: both names
 	evolve     map[string]string  // the command of each strategy that is a command
 	score      map[string]string  // the command in place of score, by name
@@ -56,6 +58,21 @@ type topic struct {
 	query, positive, negative string // files
 }
 
+// A seedSet is a set of seeds of each topic: a file, or the first results of a search for its query.
+type seedSet struct {
+	name    string
+	file    string // with {topic} and {set} in its name; "" for a search
+	results int    // of the search
+}
+
+// measured is a second judge: a page is relevant if its score reaches a limit.
+type measured struct {
+	name    string
+	measure string
+	limit   string // "" for the default of the measure
+	compat  bool
+}
+
 // A crawler is a strategy with its flags, on a track.
 type crawler struct {
 	track    string // K, E or Q
@@ -73,7 +90,8 @@ type job struct {
 	crawler *crawler
 	topic   *topic
 	set     string
-	seeds   string // a file
+	seeds   string // a file; "" for a search
+	results int    // of the search
 	chance  int
 }
 
@@ -89,6 +107,8 @@ var statements = map[string]statement{
 	"classes":   {"classes WEB FILE", 2, 2, (*Plan).readClasses},
 	"topic":     {"topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]", 4, 6, (*Plan).readTopic},
 	"seeds":     {"seeds FILE SET...", 2, 0, (*Plan).readSeeds},
+	"search":    {"search SET N", 2, 2, (*Plan).readSearch},
+	"judged-by": {"judged-by NAME MEASURE[=LIMIT] [-compat]", 2, 3, (*Plan).readJudge},
 	"lacking":   {"lacking TOPIC SET...", 2, 0, (*Plan).readLacking},
 	"evolve":    {"evolve NAME COMMAND", 2, 2, (*Plan).readEvolve},
 	"score":     {"score NAME COMMAND", 2, 2, (*Plan).readScore},
@@ -182,7 +202,7 @@ func (p *Plan) readLine(line string) error {
 	s, known := statements[key]
 	switch {
 	case !known:
-		return fmt.Errorf("%s: lines begin with web, classes, topic, seeds, lacking, evolve, score, track, chance, pages or reference", key)
+		return fmt.Errorf("%s: lines begin with web, classes, topic, seeds, search, lacking, judged-by, evolve, score, track, chance, pages or reference", key)
 	case (key == "evolve" || key == "score") && len(words) > 1:
 		_, line, _ = strings.Cut(line, key)
 		_, line, _ = strings.Cut(line, words[0])
@@ -283,9 +303,39 @@ func (p *Plan) readSeeds(words []string) error {
 		if err := p.addName("set of seeds", name); err != nil {
 			return err
 		}
-		p.seeds = append(p.seeds, [2]string{name, words[0]})
+		p.seeds = append(p.seeds, seedSet{name: name, file: words[0]})
 	}
 	return nil
+}
+
+// maxResults is the maximum number of seeds that a search finds.
+const maxResults = 1000
+
+func (p *Plan) readSearch(words []string) error {
+	n, err := strconv.ParseUint(words[1], 10, 31)
+	if err != nil || n == 0 || n > maxResults {
+		return fmt.Errorf("%s: want a number of results from 1 to %d", words[1], maxResults)
+	}
+	p.seeds = append(p.seeds, seedSet{name: words[0], results: int(n)})
+	return p.addName("set of seeds", words[0])
+}
+
+func (p *Plan) readJudge(words []string) error {
+	m := measured{name: words[0], compat: len(words) == 3}
+	if m.compat && words[2] != "-compat" {
+		return errForm
+	}
+	m.measure, m.limit, _ = strings.Cut(words[1], "=")
+	if !slices.Contains(measure.Names(), m.measure) {
+		return fmt.Errorf("there is no measure %s: there are %s", m.measure, strings.Join(measure.Names(), ", "))
+	}
+	if m.limit != "" {
+		if v, err := strconv.ParseFloat(m.limit, 64); err != nil || !(v > 0 && v <= 1e6) {
+			return fmt.Errorf("%s: want a score above 0, from which a page is relevant", m.limit)
+		}
+	}
+	p.judges = append(p.judges, m)
+	return p.addName("judge", m.name)
 }
 
 // readLacking reads the sets of seeds that a topic does not have.
@@ -446,16 +496,16 @@ func (p *Plan) listJobs() error {
 				return fmt.Errorf("track E needs example pages of %s: %s", t.name, statements["topic"].form)
 			}
 			for _, s := range p.seeds {
-				if p.lacking[[2]string{t.name, s[0]}] {
+				if p.lacking[[2]string{t.name, s.name}] {
 					continue
 				}
-				set, seeds := s[0], strings.NewReplacer("{topic}", t.name, "{set}", s[0]).Replace(s[1])
+				set, seeds := s.name, strings.NewReplacer("{topic}", t.name, "{set}", s.name).Replace(s.file)
 				if err := p.locate(&seeds); err != nil {
 					return err
 				}
 				for _, n := range p.chance {
 					words := notInFileName.ReplaceAllString(strings.ReplaceAll(c.name, " -", "-"), "-")
-					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, set, n), c, t, set, seeds, n}
+					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, set, n), c, t, set, seeds, s.results, n}
 					if seen[j.name] {
 						return fmt.Errorf("%s is planned twice", j.name)
 					}

@@ -48,8 +48,8 @@ type Figures struct {
 	SeedDigest string `json:"seed_digest,omitempty"` // tells sets of seeds apart
 	Graph      string `json:"graph"`                 // where the links come from
 
-	HarvestAt map[int]float64 `json:"harvest_at"` // by cost
-	RecallAt  map[int]float64 `json:"recall_at"`  // by cost
+	HarvestAt map[int]float64 `json:"harvest_at"` // by cost, up to the end of the crawl
+	RecallAt  map[int]float64 `json:"recall_at"`  // by cost, up to the end of the crawl
 }
 
 // Sighted are the figures of a crawler that sees more than a real one can.
@@ -97,7 +97,7 @@ func (j *Judge) Summary(order []int32, spent int64) *Summary {
 		ClairvoyantRecall: Rounded(ratio(float64(clairvoyant[j.T-1]), float64(j.R))),
 		HarvestAt:         map[int]float64{}, RecallAt: map[int]float64{},
 	}}
-	for cost := range milestones(j.T) {
+	for cost := range milestones(min(j.T, m.Fetched)) {
 		s.HarvestAt[cost], s.RecallAt[cost] = round(m.HarvestAt(cost)), round(m.RecallAt(cost))
 	}
 	costs := curveCosts(j.T)
@@ -114,7 +114,7 @@ func newSighted(m *Measures) Sighted {
 	return Sighted{Rounded(m.NAUC), Rounded(m.AUCClairvoyant), Rounded(m.Recall)}
 }
 
-// milestones yields 100, 200, 500, 1000 and so on up to t.
+// milestones yields 100, 200, 500, 1000 and so on up to t: the budget, or the end of the crawl if that is less.
 func milestones(t int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for decade := 100; decade <= t; decade *= 10 {

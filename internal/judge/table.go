@@ -194,7 +194,12 @@ func (t *Table) curve() []column {
 	var columns []column
 	for i, cost := range t.Costs {
 		columns = append(columns, t.best(thousands(cost), func(r *Row) (Mean, string) {
-			return t.By.at(r)[i], t.By.at(r)[i].format(t.By)
+			mean := t.By.at(r)[i]
+			s := mean.format(t.By)
+			if 0 < mean.Units && mean.Units < t.unitsAt(i) {
+				s += " (" + t.formatUnits(mean.Units) + ")"
+			}
+			return mean, s
 		}))
 	}
 	columns = append(columns, t.best("T", func(r *Row) (Mean, string) {
@@ -348,10 +353,7 @@ func (t *Table) budgetNote() string {
 	var units []string
 	short := false
 	for i, cost := range t.Costs {
-		n := 0
-		for r := range t.Rows {
-			n = max(n, t.By.at(&t.Rows[r])[i].Units)
-		}
+		n := t.unitsAt(i)
 		short = short || n < t.Units
 		units = append(units, fmt.Sprintf("%d at %s", n, thousands(cost)))
 	}
@@ -359,6 +361,14 @@ func (t *Table) budgetNote() string {
 		return ""
 	}
 	return " Budgets differ, so the columns have different numbers of units: " + strings.Join(units, ", ") + "."
+}
+
+// unitsAt returns the number of units that have a value at the i-th cost, in the row that has the most.
+func (t *Table) unitsAt(i int) (n int) {
+	for r := range t.Rows {
+		n = max(n, t.By.at(&t.Rows[r])[i].Units)
+	}
+	return n
 }
 
 func (t *Table) legend(form Form) string {
@@ -377,7 +387,7 @@ func (t *Table) legend(form Form) string {
 			"The hypothesis of Friedman's test is that all mean ranks are equal. Under it, two of them are further apart than the critical distance in 5 %% of %s random permutations, after Nemenyi. "+
 			"If it is rejected, the mean ranks within that distance of the best are bold. ", t.By.Title, thousands(draws))
 	case Costs:
-		fmt.Fprintf(&b, "Cells: %s at each cost, in fetched pages and queries, and at T, the budget. ", t.By.Title)
+		fmt.Fprintf(&b, "Cells: %s at each cost, in fetched pages and queries, and at T, the budget. A crawl that ended before a cost has no value there: the number of units that have one is in parentheses if others have more. ", t.By.Title)
 	}
 	fmt.Fprintf(&b, "Measure: %s, %s.", t.By.Title, t.By.Meaning)
 	if t.By.Lower {

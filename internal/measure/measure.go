@@ -52,14 +52,27 @@ var kinds = [...]struct {
 	name string
 	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
 	all  bool // the measure counts all words, not only the words of the topic
+
+	section string // of the topic that the measure needs and the pages of the seeds can teach; "" for none
 }{
-	{"vsm", vsm, false},
-	{"weighttable", symbiosis, false},
-	{"weighttable-tf", tunnel, false},
-	{"bm25", bm25, false},
-	{"wordscore", wordscore, true},
-	{"jaccard", jaccard, true},
-	{"classifier", classifier, false},
+	{"vsm", vsm, false, ""},
+	{"weighttable", symbiosis, false, "table"},
+	{"weighttable-tf", tunnel, false, "table"},
+	{"bm25", bm25, false, ""},
+	{"wordscore", wordscore, true, ""},
+	{"jaccard", jaccard, true, "reference"},
+	{"classifier", classifier, false, ""},
+}
+
+// Section returns the section of a topic that a measure needs and that can be learned from the pages of the
+// seeds: table, reference, or "" for none.
+func Section(name string) string {
+	for _, k := range kinds {
+		if k.name == name {
+			return k.section
+		}
+	}
+	return ""
 }
 
 // Names returns the names of all measures.

@@ -62,6 +62,7 @@ func Load(d Dir, view *View, log Log, prefix Prefix, requirements func(strategy 
 		}
 	}
 	w, _ := requirements(s.Strategy)
+	w = s.withMeasures(w)
 	evolve := c.Stages.find("evolve")
 	c.measure, _, _ = strings.Cut(s.measure(w), ",")
 	c.unscored = w.Unscored && evolve != nil && evolve.Own

@@ -107,6 +107,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		s.Live = append(s.Live, "-deadline=10m")
 	}
 	requirements, known := o.Requirements(s.Strategy)
+	requirements = s.withMeasures(requirements)
 	if !known && (restored || evolve == "" && (before == nil || !slices.Contains(before.Replaced, "evolve"))) {
 		return nil, o.unknownStrategy(ctx, s.Strategy)
 	}
@@ -177,7 +178,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		return nil, err
 	}
 	if learns && s.inCluster() {
-		return nil, faultf(statusMisuse, "the strategy %s needs a topic with a %s, which is learned from the pages of the seeds\nhint: make this topic once for all nodes, with topic -positive or with crawl -generations 1 without -cluster, which writes DIR/generations/0000/topic.json", s.Strategy, requirements.Learn)
+		return nil, faultf(statusMisuse, "%s with the measure %s needs a topic with a %s, which is learned from the pages of the seeds\nhint: make this topic once for all nodes, with topic -positive or with crawl -generations 1 without -cluster, which writes DIR/generations/0000/topic.json", s.Strategy, s.measure(requirements), requirements.Learn)
 	}
 	if !learns {
 		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })

@@ -35,7 +35,7 @@ func mark(t *testing.T, window int) string {
 }
 
 // measure runs a command as a foreign stage.
-func measure(t *testing.T, m *meter, command, in string) (out string, err error) {
+func measuredBy(t *testing.T, m *meter, command, in string) (out string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -95,7 +95,7 @@ func TestMeter(t *testing.T) {
 				m = new(meter)
 			}
 			m.name = "score"
-			out, err := measure(t, m, test.command, test.in)
+			out, err := measuredBy(t, m, test.command, test.in)
 			if test.status == 0 {
 				if err != nil {
 					t.Errorf("%v", err)
@@ -171,7 +171,7 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 		{"makes up one window's loss in the next", "sed -e 2d -e 6p", "read 3 records and wrote 2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := measure(t, &meter{name: "score", endless: true, silence: time.Minute}, test.command, in)
+			_, err := measuredBy(t, &meter{name: "score", endless: true, silence: time.Minute}, test.command, in)
 			if test.text == "" && err != nil {
 				t.Error(err)
 			} else if f, ok := errors.AsType[*Fault](err); test.text != "" && (!ok || f.Text != test.text) {
@@ -211,7 +211,7 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 	}
 	t.Run("does not end", func(t *testing.T) {
 		t.Parallel()
-		_, err := measure(t, &meter{endless: true, silence: patience}, "cat; sleep 60; true", records(1))
+		_, err := measuredBy(t, &meter{endless: true, silence: patience}, "cat; sleep 60; true", records(1))
 		if f, ok := errors.AsType[*Fault](err); !ok || f.Text != "has not ended for 2s after the end of its input" {
 			t.Error(err)
 		}
@@ -257,7 +257,7 @@ func TestMeterKills(t *testing.T) {
 	kill := make(chan os.Signal, 1)
 	kill <- os.Kill
 	begun := time.Now()
-	_, err := measure(t, &meter{kill: kill}, "sleep 60 | cat; sleep 60; true", records(1))
+	_, err := measuredBy(t, &meter{kill: kill}, "sleep 60 | cat; sleep 60; true", records(1))
 	if f, ok := errors.AsType[*Fault](err); !ok || f.Status != statusTerminated || time.Since(begun) > 30*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begun))
 	}

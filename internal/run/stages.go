@@ -2,12 +2,14 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/measure"
 )
 
 // stageNames are the stages that a run may have, in the order of the pipeline.
@@ -252,6 +254,15 @@ func (s *Settings) measure(w Requirements) string {
 		fitness += "," + w.Fitness // the topic is expanded with this measure
 	}
 	return fitness
+}
+
+// withMeasures returns the requirements of a strategy with those of the measures that score it: a section of
+// the topic that only a measure needs is learned from the seeds, too.
+func (s *Settings) withMeasures(w Requirements) Requirements {
+	for name := range strings.SplitSeq(s.measure(w), ",") {
+		w.Learn = cmp.Or(w.Learn, measure.Section(name))
+	}
+	return w
 }
 
 // searchCommand returns the command that answers queries, "" if there is no search.

@@ -93,7 +93,9 @@ func addLastHarvest(results []*judge.Result) {
 		if r.HarvestAt == nil {
 			r.HarvestAt = map[int]float64{}
 		}
-		r.HarvestAt[r.T] = *r.Harvest
+		if r.Cost >= int64(r.T) {
+			r.HarvestAt[r.T] = *r.Harvest
+		}
 	}
 }
 
@@ -109,7 +111,7 @@ func makeTrack(t *judge.Table) report.Track {
 		s := report.Strategy{
 			Name: row.Name, Units: row.Units, Mean: row.Mean, Low: nan, High: nan,
 			Difference: nan, DiffLow: nan, DiffHigh: nan, A12: nan, P: nan,
-			Harvest: values(row.HarvestAt),
+			Harvest: curve(t, row),
 		}
 		if row.Interval != nil {
 			s.Low, s.High = row.Interval.Low, row.Interval.High
@@ -129,11 +131,16 @@ func makeTrack(t *judge.Table) report.Track {
 	return track
 }
 
-// values returns the values of means, NaN for missing ones.
-func values(means []judge.Mean) []float64 {
+// curve returns the mean harvest of a row by cost. It is NaN where one of the row's crawls has ended, but
+// no crawl of another row.
+func curve(t *judge.Table, row *judge.Row) []float64 {
 	var list []float64
-	for _, m := range means {
-		list = append(list, value(m))
+	for i, m := range row.HarvestAt {
+		v := value(m)
+		if slices.ContainsFunc(t.Rows, func(r judge.Row) bool { return r.HarvestAt[i].Units > m.Units }) {
+			v = math.NaN()
+		}
+		list = append(list, v)
 	}
 	return list
 }
