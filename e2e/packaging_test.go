@@ -62,7 +62,7 @@ func TestManualsAndCompletionsHaveAllFlags(t *testing.T) {
 	subcommands := map[string]string{
 		"frontier": "add next serve stats skipped export import reprioritise forget lineage compact check",
 		"warc":     "ls cat index verify repair pack",
-		"judge":    "overlap table",
+		"judge":    "overlap published table",
 		"exchange": "create pass restore hold files status",
 	}
 	commands, err := os.ReadDir(inRoot("cmd"))

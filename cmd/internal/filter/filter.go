@@ -181,7 +181,7 @@ func printError(name string, stderr io.Writer, err error) {
 const commandNames = `(?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc)`
 
 // commandInText matches a command of spoor and its first argument.
-var commandInText = regexp.MustCompile(`(^|[ ("'|])(` + commandNames + ` (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
+var commandInText = regexp.MustCompile(`(^|[ ("'|])(` + commandNames + ` (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|published|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
 
 // prefixOf returns the prefix of the installed names of commands, for hints and help: PROGRAM_PREFIX or,
 // if that is empty, the text before the name of this command where it is called.

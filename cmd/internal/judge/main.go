@@ -51,6 +51,8 @@ func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return table(args[1:], stdin, stdout, stderr)
 	case len(args) > 0 && args[0] == "overlap":
 		return overlap(args[1:], stdin, stdout, stderr)
+	case len(args) > 0 && args[0] == "published":
+		return published(args[1:], stdin, stdout, stderr)
 	}
 	o, files, err := parse(args, stderr)
 	if err != nil {
