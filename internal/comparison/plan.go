@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"spoor/internal/atomicfile"
+	"spoor/internal/judge"
 	"spoor/internal/measure"
 	"spoor/internal/text"
 	"spoor/internal/wire"
@@ -477,6 +478,17 @@ func checkFlag(flag, value string) error {
 
 var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._=-]`)
 
+// jobName returns the name of the directory of a job.
+func jobName(track, crawler, topic, set string, chance int64) string {
+	words := notInFileName.ReplaceAllString(strings.ReplaceAll(crawler, " -", "-"), "-")
+	return fmt.Sprintf("%s.%s.%s.%s.%d", track, words, topic, set, chance)
+}
+
+// JobDir returns the directory of the crawl with a result, in the directory of a comparison.
+func JobDir(dir string, r *judge.Result) string {
+	return filepath.Join(dir, "jobs", jobName(r.Track, r.Name, r.Topic, string(r.Seeds), r.Seed))
+}
+
 // listJobs checks the plan as a whole, and lists its jobs.
 func (p *Plan) listJobs() error {
 	if len(p.topics) == 0 || len(p.seeds) == 0 || len(p.crawlers) == 0 {
@@ -504,8 +516,7 @@ func (p *Plan) listJobs() error {
 					return err
 				}
 				for _, n := range p.chance {
-					words := notInFileName.ReplaceAllString(strings.ReplaceAll(c.name, " -", "-"), "-")
-					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, set, n), c, t, set, seeds, s.results, n}
+					j := &job{jobName(c.track, c.name, t.name, set, int64(n)), c, t, set, seeds, s.results, n}
 					if seen[j.name] {
 						return fmt.Errorf("%s is planned twice", j.name)
 					}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ type PublishedTable struct {
 	Labels string         `json:"labels"` // the same by labels; "" if there is no such measure
 	Cost   int            `json:"cost"`   // the cost at which it is read; 0: the budget
 	Rows   []PublishedRow `json:"rows"`
+	Ours   bool           `json:"ours"` // the claim is not in the paper, and is not counted
 }
 
 // A PublishedRow is the values of one crawler: several if the paper has several topics, none if it prints only
@@ -163,6 +165,9 @@ type FoundRow struct {
 	Own       Side // by the paper's measure
 	Labels    Side
 	Verdict   Verdict
+
+	// Crawls, and those of them that ended before the cost. These have no value.
+	Crawls, Ended int
 }
 
 // A Side is a row by one measure.
@@ -207,12 +212,24 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 		return err
 	}
 	var some []*Result
-	for _, r := range results {
-		if slices.ContainsFunc(f.Table.Rows, func(row PublishedRow) bool { return row.Crawler == r.Name }) {
+	for i := range f.Rows {
+		row := &f.Rows[i]
+		row.Ended, row.Crawls = 0, 0
+		for _, r := range results {
+			if r.Name != row.Published.Crawler {
+				continue
+			}
+			if row.Crawls++; r.Cost < int64(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
+				row.Ended++
+				continue
+			}
 			r := *r
 			r.Track = ""
 			some = append(some, &r)
 		}
+	}
+	if !slices.ContainsFunc(some, func(r *Result) bool { return r.Name == f.Table.Rows[0].Crawler }) {
+		return nil // all its crawls have ended before
 	}
 	tables, err := Compare(some, CompareOptions{By: c, Reference: f.Table.Rows[0].Crawler, Tie: 0.01, Seed: seed})
 	if err != nil {
@@ -323,10 +340,10 @@ func (r *PublishedRow) format() string {
 }
 
 // WritePublished writes papers with their findings, one for each table, as Markdown: first the number of values
-// by verdict.
+// and of statements without a value by verdict.
 func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 	var b, all strings.Builder
-	counts := map[Verdict]int{}
+	counts, values, statements := map[Verdict]int{}, 0, 0
 	for i, paper := range p.Papers {
 		fmt.Fprintf(&all, "\n## %s\n\n%s\n\n%s", paper.Name, strings.TrimSuffix(paragraph(paper.Source), "\n"), paragraph(paper.Setup))
 		for _, f := range findings[i] {
@@ -335,7 +352,16 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 				return err
 			}
 			for _, r := range f.Rows {
-				counts[r.Verdict] += max(1, len(r.Published.Values))
+				if r.Ended > 0 {
+					fmt.Fprintf(&all, "\n%s: %d of %s ended before, and have no value.\n", escape(r.Published.Name), r.Ended, count(r.Crawls, "crawl"))
+				}
+			}
+			for i, r := range f.Rows {
+				n := len(r.Published.Values)
+				if values += n; n == 0 && i > 0 && !f.Table.Ours {
+					n, statements = 1, statements+1
+				}
+				counts[r.Verdict] += n
 			}
 		}
 		if len(paper.Cannot) > 0 {
@@ -344,13 +370,10 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 		for _, c := range paper.Cannot {
 			fmt.Fprintf(&all, "* %s: %s\n", c.What, c.Why)
 			counts[CannotBe] += c.Values
+			values += c.Values
 		}
 	}
-	sum := 0
-	for _, v := range Verdicts() {
-		sum += counts[v]
-	}
-	fmt.Fprintf(&b, "\n%s of the papers: ", count(sum, "value"))
+	fmt.Fprintf(&b, "\n%s of the papers, and %s without one: ", count(values, "value"), count(statements, "statement"))
 	for i, v := range Verdicts() {
 		if i > 0 {
 			b.WriteString(", ")

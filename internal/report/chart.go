@@ -26,6 +26,7 @@ type plot struct {
 	unit               string    // unit of x
 	bands              []band
 	lines              []line // the last is drawn on top
+	spots              []spot // points that are not of a line
 	top                float64
 	format             func(float64) string // of the tick labels of y
 	tip                func(i int) string   // the tooltip at x[i]
@@ -34,6 +35,11 @@ type plot struct {
 type line struct {
 	name, class string
 	y           []float64
+}
+
+type spot struct {
+	name, class string
+	x, y        float64
 }
 
 type band struct {
@@ -107,6 +113,9 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	}
 	if p.tip != nil {
 		p.hits(d, x, y, xs)
+	}
+	for _, m := range p.spots {
+		d.circle("spot "+m.class, x.at(min(m.x, x.hi)), y.at(min(m.y, y.hi)), 5, m.name)
 	}
 	return d.done()
 }

@@ -11,6 +11,31 @@ type Comparison struct {
 	Lower     bool    // whether less is better
 	Tie       float64 // a difference of at most Tie is a tie
 	Tracks    []Track // by name
+	Figures   []Figure
+}
+
+// A Figure shows the harvest of several crawlers, of any tracks, by cost, and values that papers print.
+type Figure struct {
+	Title  string
+	Costs  []int // ascending
+	Lines  []FigureLine
+	Points []FigurePoint
+}
+
+// A FigureLine is the mean harvest of a crawler at each of the costs, over the crawls that have not ended. It is
+// NaN where all have.
+type FigureLine struct {
+	Name   string
+	Y      []float64
+	Crawls int // in all
+	Ended  int // before the last cost
+}
+
+// A FigurePoint is a value that a paper prints of the line with this name.
+type FigurePoint struct {
+	Name string
+	Cost int
+	Y    float64 // in [0, 1]
 }
 
 // A Track is a comparison under one set of conditions. Unknown figures are NaN.

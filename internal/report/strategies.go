@@ -15,6 +15,8 @@ type comparisonView struct {
 	Nested  bool   // whether there are runs on the page
 	Heading string // the number of strategies and the measure
 	Tracks  []trackView
+
+	Pictures []smallView // of the figures
 }
 
 type trackView struct {
@@ -50,6 +52,15 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 		v.Tracks = append(v.Tracks, tv)
 		most = max(most, len(t.Strategies))
 	}
+	for _, f := range c.Figures {
+		name := f.Title
+		for _, l := range f.Lines {
+			if l.Ended > 0 {
+				name += fmt.Sprintf("; %s: %d of %s ended before the last cost", l.Name, l.Ended, plural(l.Crawls, "crawl", "crawls"))
+			}
+		}
+		v.Pictures = append(v.Pictures, smallView{Name: name, Picture: f.picture()})
+	}
 	v.Heading = plural(most, "strategy", "strategies") + " compared by " + cmp.Or(c.Title, c.Measure)
 	return v
 }
@@ -57,6 +68,17 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 // clean returns the comparison with names for display.
 func (c Comparison) clean() Comparison {
 	c.Name, c.Reference = clean(c.Name, maxName), clean(c.Reference, maxName)
+	c.Figures = slices.Clone(c.Figures)
+	for i := range c.Figures {
+		f := &c.Figures[i]
+		f.Title, f.Lines, f.Points = clean(f.Title, maxName), slices.Clone(f.Lines), slices.Clone(f.Points)
+		for k := range f.Lines {
+			f.Lines[k].Name = clean(f.Lines[k].Name, maxName)
+		}
+		for k := range f.Points {
+			f.Points[k].Name = clean(f.Points[k].Name, maxName)
+		}
+	}
 	c.Tracks = slices.Clone(c.Tracks)
 	for i := range c.Tracks {
 		t := &c.Tracks[i]
@@ -292,4 +314,34 @@ func harvests(t Track) []smallView {
 		list = append(list, smallView{Name: s.Name, Picture: spark("Harvest of "+s.Name+" by fetches", "", x, all, i, top, percent)})
 	}
 	return list
+}
+
+// figureClasses are the classes of the lines of a figure, from the first on.
+var figureClasses = [...]string{"s1", "s2", "s3", "s4", "s0"}
+
+// picture draws all lines on one axis.
+func (f Figure) picture() template.HTML {
+	p := plot{title: f.Title, unit: "fetches", format: percent, top: .01}
+	for _, v := range f.Costs {
+		p.x = append(p.x, float64(v))
+	}
+	class := map[string]string{}
+	for i, l := range f.Lines {
+		class[l.Name] = figureClasses[i%len(figureClasses)]
+		p.lines = append(p.lines, line{l.Name, class[l.Name], l.Y})
+		for _, v := range l.Y {
+			if finite(v) {
+				p.top = max(p.top, v)
+			}
+		}
+	}
+	var words []string
+	for _, m := range f.Points {
+		p.spots = append(p.spots, spot{fmt.Sprintf("%s: %s after %s, in the paper", m.Name, percent(m.Y), plural(m.Cost, "fetch", "fetches")), class[m.Name], float64(m.Cost), m.Y})
+		p.top = max(p.top, m.Y)
+		words = append(words, p.spots[len(p.spots)-1].name)
+	}
+	p.top = min(1, 1.05*p.top)
+	p.description = strings.Join(words, "; ")
+	return wideAndNarrow(full, func(width float64, class string) template.HTML { return p.draw(width, 360, class) })
 }

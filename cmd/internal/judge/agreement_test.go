@@ -87,7 +87,7 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 			archives[topic.web] = testfile.SharedLink(t, "webs/"+topic.web+".warc.gz")
 		}
 	}
-	tables := make([][]comparison, len(topics))
+	tables := make([][]differences, len(topics))
 	var group sync.WaitGroup
 	for i, topic := range topics {
 		group.Go(func() {
@@ -130,9 +130,9 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 	}
 }
 
-// A comparison holds the largest differences of the judges for a kind of crawl, over all sets
+// differences are the largest differences of the judges for a kind of crawl, over all sets
 // of seeds.
-type comparison struct {
+type differences struct {
 	crawl                             string
 	theirs, ours                      float64 // sums of nAUC
 	nauc, clairvoyant, others         float64 // with the same graph
@@ -146,7 +146,7 @@ type contest struct {
 }
 
 // hold compares the results of the judges.
-func (c *contest) hold(python, judgeDir string) ([]comparison, error) {
+func (c *contest) hold(python, judgeDir string) ([]differences, error) {
 	w, err := c.web()
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (c *contest) hold(python, judgeDir string) ([]comparison, error) {
 		return nil, fmt.Errorf("the independent judge: %w: %s", err, stderr.String())
 	}
 	sayings := json.NewDecoder(bytes.NewReader(said))
-	table := make([]comparison, len(crawls))
+	table := make([]differences, len(crawls))
 	for i, seeds := range c.seeds {
 		given, err := c.judge(runs[i], "-graph", c.graph, "-seeds", seeds)
 		if err != nil {
@@ -219,7 +219,7 @@ func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, e
 }
 
 // add adds the results for one more crawl.
-func (c *comparison) add(theirs *saying, given, own *judge.Summary) {
+func (c *differences) add(theirs *saying, given, own *judge.Summary) {
 	grow := func(worst *float64, a, b float64) { *worst = max(*worst, math.Abs(a-b)) }
 	c.theirs += theirs.NAUC
 	c.ours += *given.NAUC

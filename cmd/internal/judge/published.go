@@ -11,6 +11,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/closedweb"
+	"spoor/internal/comparison"
 	"spoor/internal/judge"
 	"spoor/internal/wire"
 )
@@ -93,9 +94,8 @@ func (p *publisher) overlaps(t *judge.PublishedTable, results []*judge.Result) (
 		if order, ok := orders[r]; ok {
 			return order, nil
 		}
-		words := strings.NewReplacer(" -", "-", " ", "-").Replace(r.Name)
-		name := fmt.Sprintf("%s.%s.%s.%s.%d", r.Track, words, r.Topic, r.Seeds, r.Seed)
-		order, err = readOrder(&reader, []string{filepath.Join(p.dir, t.Plan, "jobs", name, "order.ndjson.zst")}, filter.Size(wire.DefaultLimit))
+		file := filepath.Join(comparison.JobDir(filepath.Join(p.dir, t.Plan), r), "order.ndjson.zst")
+		order, err = readOrder(&reader, []string{file}, filter.Size(wire.DefaultLimit))
 		orders[r] = order
 		return order, err
 	}

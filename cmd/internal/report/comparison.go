@@ -15,7 +15,7 @@ import (
 )
 
 // comparing holds the flags of a comparison.
-type comparing struct{ reference, measure string }
+type comparing struct{ reference, measure, published string }
 
 // The other parameters have the defaults of judge table.
 const (
@@ -48,7 +48,10 @@ func (how comparing) read(name string, log *slog.Logger) (*report.Comparison, er
 	for _, t := range tables {
 		c.Tracks = append(c.Tracks, makeTrack(t))
 	}
-	return c, nil
+	if how.published != "" {
+		c.Figures, err = figures(how.published, filepath.Dir(name), log)
+	}
+	return c, err
 }
 
 // readResults reads the results that scripts/compare has written.

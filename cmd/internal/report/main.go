@@ -32,6 +32,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&out, "o", "", "the `file` to write the page to; - is stdout; required")
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
 	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with (default: that of the plan beside the file, if any)")
+	fs.StringVar(&how.published, "published", "", "with -results: also draw the curves of all strategies, with the values that papers print in this `file`, as judge published describes it")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
 	reload := fs.Int("reload", 0, "a browser that shows the page reads it again every `n` seconds; 0: never")
 	watched := fs.Bool("metrics", false, "write counts in the text format of Prometheus, instead of a page")
@@ -47,7 +48,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case *watched && results != "":
 		return filter.Usagef("-metrics is about runs, not about -results")
 	case results == "":
-		for _, name := range []string{"reference", "measure"} {
+		for _, name := range []string{"reference", "measure", "published"} {
 			if filter.Given(fs)[name] {
 				return filter.Usagef("-%s needs -results FILE", name)
 			}
