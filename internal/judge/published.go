@@ -219,7 +219,7 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 			if r.Name != row.Published.Crawler {
 				continue
 			}
-			if row.Crawls++; r.Cost < int64(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
+			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
 				row.Ended++
 				continue
 			}

@@ -35,6 +35,12 @@ type Result struct {
 	Figures // its V, Label and Seeds are hidden by the fields above
 }
 
+// Reaches reports whether a run has a value at a cost: it has spent that much, or its budget was that and it
+// ended because the rest did not pay for the next step, such as a query.
+func (r *Result) Reaches(cost int) bool {
+	return r.Cost >= int64(cost) || r.Stop == "pages" && cost == r.T
+}
+
 // A SeedSet is the name of a set of seeds. judge -summary writes the number of seeds and a digest
 // instead of a name; they are read as a name such as "5 seeds 1f0c27ab".
 type SeedSet string

@@ -96,7 +96,7 @@ func addLastHarvest(results []*judge.Result) {
 		if r.HarvestAt == nil {
 			r.HarvestAt = map[int]float64{}
 		}
-		if r.Cost >= int64(r.T) {
+		if r.Reaches(r.T) {
 			r.HarvestAt[r.T] = *r.Harvest
 		}
 	}
