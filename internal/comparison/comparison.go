@@ -265,7 +265,7 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d crawls could not be judged by a measure: see above", failed)
+		return fmt.Errorf("judging by a measure failed %d times: see above", failed)
 	}
 	if done < all {
 		return fmt.Errorf("%d of %d crawls failed: see above and %s/work; the same command tries them again", all-done, all, c.Dir)
