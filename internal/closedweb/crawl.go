@@ -20,7 +20,14 @@ type Crawl struct {
 	scoreSum                      float64
 	opinions                      opinions
 	classes                       classCount
+	operators                     map[string]int64 // cost up to T
 }
+
+// maxOperators bounds the operators that are counted by name; the cost of others is that of otherOperator.
+const (
+	maxOperators  = 50
+	otherOperator = "other"
+)
 
 // NewCrawl returns a crawl through w without records. The judge must be a judge of w.
 func NewCrawl(w *Web, l *Labels, j *judge.Judge) *Crawl { return &Crawl{web: w, labels: l, judge: j} }
@@ -34,8 +41,12 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 	withinBudget := c.Spent < int64(c.judge.T)
 	p := c.Pay(rec, id)
 	c.Class = ""
-	for range min(p.Cost, int64(c.judge.T-len(c.order))) {
+	cost := max(0, min(p.Cost, int64(c.judge.T-len(c.order))))
+	for range cost {
 		c.order = append(c.order, id.Page)
+	}
+	if cost > 0 && rec.Operator != "" {
+		c.countOperator(rec.Operator, cost)
 	}
 	if v, ok := p.Verdict(); ok {
 		return v
@@ -46,6 +57,16 @@ func (c *Crawl) Add(rec *wire.Record) Verdict {
 		c.addOpinion(rec, v == Relevant)
 	}
 	return v
+}
+
+func (c *Crawl) countOperator(name string, cost int64) {
+	if c.operators == nil {
+		c.operators = map[string]int64{}
+	}
+	if _, known := c.operators[name]; !known && len(c.operators) >= maxOperators {
+		name = otherOperator
+	}
+	c.operators[name] += cost
 }
 
 // addOpinion counts the scores and the field relevant that the crawl itself gave a page, which is relevant
@@ -83,6 +104,6 @@ func (c *Crawl) Summary() *judge.Summary {
 	if c.classes.classes != nil {
 		s.NearDuplicates, s.Traps = new(float64(c.classes.nearDuplicates)), new(float64(c.classes.traps))
 	}
-	s.AveragePrecision = c.opinions.averagePrecision()
+	s.AveragePrecision, s.Operators = c.opinions.averagePrecision(), c.operators
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -168,6 +169,8 @@ type FoundRow struct {
 
 	// Crawls, and those of them that ended before the cost. These have no value.
 	Crawls, Ended int
+
+	operators map[string]int64 // cost by operator
 }
 
 // A Side is a row by one measure.
@@ -214,7 +217,7 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 	var some []*Result
 	for i := range f.Rows {
 		row := &f.Rows[i]
-		row.Ended, row.Crawls = 0, 0
+		row.Ended, row.Crawls, row.operators = 0, 0, map[string]int64{}
 		for _, r := range results {
 			if r.Name != row.Published.Crawler {
 				continue
@@ -222,6 +225,9 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
 				row.Ended++
 				continue
+			}
+			for name, cost := range r.Operators {
+				row.operators[name] += cost
 			}
 			r := *r
 			r.Track = ""
@@ -318,6 +324,22 @@ func (f *Finding) Write(w io.Writer) error {
 	return err
 }
 
+// shares returns the share of each operator in the cost of the crawls, the largest first; "" if there are none.
+func (r *FoundRow) shares() string {
+	names := slices.SortedFunc(maps.Keys(r.operators), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.operators[b], r.operators[a]), cmp.Compare(a, b))
+	})
+	sum := int64(0)
+	for _, cost := range r.operators {
+		sum += cost
+	}
+	var words []string
+	for _, name := range names {
+		words = append(words, fmt.Sprintf("%s %.0f %%", escape(name), 100*float64(r.operators[name])/float64(sum)))
+	}
+	return strings.Join(words, ", ")
+}
+
 // format returns the values, and their mean if there are several.
 func (r *PublishedRow) format() string {
 	if r.Values == nil {
@@ -350,6 +372,9 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 			fmt.Fprintf(&all, "\n**%s** (plan [%s](../plans/papers/%s.plan)%s, %s)\n\n", f.Table.Title, f.Table.Plan, f.Table.Plan, f.judged(), count(f.Units, "unit"))
 			if err := f.Write(&all); err != nil {
 				return err
+			}
+			if shares := f.Rows[0].shares(); shares != "" && f.Table.Own != OverlapOf {
+				fmt.Fprintf(&all, "\nOperators of %s: %s.\n", escape(f.Rows[0].Published.Name), shares)
 			}
 			for _, r := range f.Rows {
 				if r.Ended > 0 {

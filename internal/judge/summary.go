@@ -33,6 +33,9 @@ type Figures struct {
 	NearDuplicates *float64 `json:"near_duplicates,omitempty"`
 	Traps          *float64 `json:"traps,omitempty"`
 
+	// Cost up to T by the operator that chose the pages, or wrote the queries.
+	Operators map[string]int64 `json:"operators,omitempty"`
+
 	// Average precision of the pages that were fetched, in the order of each score that the crawl gave
 	// them: of the measures of score, and of the estimate of a strategy under its name.
 	AveragePrecision map[string]float64 `json:"average_precision,omitempty"`
