@@ -2,8 +2,8 @@ package strategy
 
 // This file implements the crawler of
 //
-//	D. T. Rane and G. R. Pathak, "Focused Web Crawler with Genetic Algorithm – An Approach to
-//	Web Mining", International Journal of Applied Engineering and Technology 7 (1), 2017,
+//	Devendra Tanaji Rane and Ganesh R. Pathak, "Focused Web Crawler with Genetic Algorithm – An
+//	Approach to Web Mining", International Journal of Applied Engineering and Technology 7 (1), 2017,
 //	pp. 19–31 (jaccard in doc/design/papers.md; the citation is from a public index),
 //
 // a design without parameters or results. A page is an individual; its fitness J is its

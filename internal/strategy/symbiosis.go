@@ -3,8 +3,9 @@ package strategy
 // This file implements the focused crawler with a genetic algorithm whose mutation is
 // symbiotic organisms search (SOS), from
 //
-//	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (symbiosis in
-//	doc/design/papers.md).
+//	Alfonsus Wilson, H. Armanto, Gunawan and Tanwijaya, a focused crawler with a genetic algorithm
+//	and symbiotic organisms search, 2021 (symbiosis in doc/design/papers.md; this describes the
+//	paper, whose title is not known).
 //
 // The population is the pages of a generation; the fitness of a page is its relevance,
 // computed by the score stage. A roulette wheel selects pages, whose links are the offspring:
@@ -15,14 +16,14 @@ package strategy
 //	paper           here           meaning
 //	f_i             fitness        fitness of page i in the roulette: its score plus a bias
 //	0.05            Bias           the bias
-//	P_i = f_i/Σf_j  roulette       probability of page i (eq. 5)
-//	Crossover(µ)    crossover      Σ fitness of the pages that contain link µ (eq. 6)
+//	P_i = f_i/Σf_j  roulette       probability of page i (eq. 4)
+//	Crossover(µ)    crossover      Σ fitness of the pages that contain link µ (eq. 5)
 //	filter          Factor         the best K = Factor · Population of these links are kept
 //	crawl queue     queued         links that were kept and are to be fetched
 //	–               Selection      share of the population that the roulette selects
 //
 // The rest of the paper is elsewhere: the weight table and its growth in internal/topic,
-// cosine and BM25 (eq. 1 to 4) in internal/fitness.
+// cosine and BM25 (eq. 1 to 3) in internal/fitness, the harvest rate (eq. 6) in internal/judge.
 //
 // A link that was kept but not fetched, because the generation was smaller than the queue,
 // stays in the queue, and its value grows with the number of pages that contain it. When the
@@ -206,7 +207,7 @@ func (s *symbiosis) crossover(selected []survivor, n int) {
 	}
 }
 
-// worth returns the crossover value of a link (eq. 6): the summed fitness of all fetched pages
+// worth returns the crossover value of a link (eq. 5): the summed fitness of all fetched pages
 // that contain it.
 func (s *symbiosis) worth(id graph.ID) float64 {
 	if s.Compat {
