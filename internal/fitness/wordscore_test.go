@@ -25,7 +25,7 @@ func TestWordScoreFormula(t *testing.T) {
 		{three, false, Page{Anchors: "search", Text: "frogs"}, 0}, // title and text count
 		// one word of one: wordscore (1 + 4, 0, 0), pagescore1 5/3, C 1/√3
 		{three, false, Page{Text: "search"}, 5. / 3 / math.Sqrt(3)},
-		{three, true, Page{Text: "search"}, 5 / math.Sqrt(3)}, // weights of 1 are used as given, too
+		{three, true, Page{Text: "search"}, 5 / math.Sqrt(3)},                                     // weights of 1 are used as given, too
 		{three, true, Page{Title: "The frogs", Text: "search of the"}, (1./5 + 4) / math.Sqrt(3)}, // N counts stop words
 		{three, false, Page{Title: "Searching", Text: "the computer engine"}, 1./3 + 4},
 		// 5 terms, the most frequent 3 times; TF 1/3
