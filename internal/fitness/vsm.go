@@ -18,7 +18,7 @@ import (
 //	W(i)   Zone.Weight      weight of the tag: title 5, a 3, meta 2, others 1
 //	β_i                     x_i · W(i)
 //	S      VSM.Page         Σ q_i β_i / √(Σ q_i² · Σ β_i²)
-//	S0     VSMThreshold     0.05
+//	S0     VSMThreshold     0.05; a page with S > S0 is relevant
 //
 // The paper's W(i) is one number per word, but a word can occur in several tags. We weight every
 // occurrence by its own tag, β_i = Σ W / max count; with Literal the highest weight of its tags
@@ -28,7 +28,7 @@ import (
 // S0 has little effect for topics of few keywords: a page with one occurrence of one keyword
 // has S = q_i / |q|, which is at least 0.101 for the paper's own topic.
 
-// VSMThreshold is S0, the score from which a page is relevant.
+// VSMThreshold is S0: a page is relevant if its score is greater.
 const VSMThreshold = 0.05
 
 // Weight returns W, the weight of words in the zone.
@@ -64,8 +64,8 @@ func NewVSM(t *Target) *VSM {
 	return v
 }
 
-// Threshold returns [VSMThreshold].
-func (v *VSM) Threshold() float64 { return VSMThreshold }
+// Threshold returns the lowest score above [VSMThreshold].
+func (v *VSM) Threshold() float64 { return math.Nextafter(VSMThreshold, 1) }
 
 // Page returns S, in [0, 1]: 0 for a page without any keyword, and 1 if the page has the
 // keywords in the proportions of their weights and, with [PageNorm], nothing else.

@@ -78,6 +78,9 @@ func TestOneKeywordOfThePapersTopicIsRelevant(t *testing.T) {
 	if 1/length < VSMThreshold {
 		t.Error("S0 is above the least S")
 	}
+	if !(v.measure.Threshold() > VSMThreshold) {
+		t.Error("a page with S0 is relevant, want S > S0")
+	}
 }
 
 func TestTagWeights(t *testing.T) {
