@@ -68,7 +68,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	log := filter.Logger(stderr, "search", o.stream.Log)
 	sources, closeAll, err := o.sources(log)
-	defer func() { closeAll() }()
+	defer closeAll()
 	if err != nil {
 		return err
 	}
