@@ -8,8 +8,8 @@ import (
 
 // This file implements BM25 as the second fitness of
 //
-//	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm and
-//	symbiotic organisms search, eq. 4):
+//	Alfonsus Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm and
+//	symbiotic organisms search, eq. 3):
 //
 //	Σ IDF(q_i) · f (k1 + 1) / (f + k1 (1 − b + b |D| / avgdl))
 //

@@ -7,8 +7,8 @@ import (
 
 // This file implements the relevance of
 //
-//	D. T. Rane and G. R. Pathak, 2017 (genetic algorithm with Jaccard similarity of links
-//	and the content measure Dpr, after P. Dahiwale et al., 2015),
+//	Devendra Tanaji Rane and Ganesh R. Pathak, 2017 (genetic algorithm with Jaccard similarity of
+//	links and the content measure Dpr, after P. Dahiwale et al., 2015),
 //
 // which compares a page with a reference page, by links and by words:
 //

@@ -18,16 +18,17 @@ import (
 //	W(i)   Zone.Weight      weight of the tag: title 5, a 3, meta 2, others 1
 //	β_i                     x_i · W(i)
 //	S      VSM.Page         Σ q_i β_i / √(Σ q_i² · Σ β_i²)
-//	S0     VSMThreshold     0.05
+//	S0     VSMThreshold     0.05; a page with S > S0 is relevant
 //
 // The paper's W(i) is one number per word, but a word can occur in several tags. We weight every
 // occurrence by its own tag, β_i = Σ W / max count; with Literal the highest weight of its tags
-// applies to all occurrences. The division by the largest count cancels in S and is omitted.
+// applies to all occurrences. An occurrence in an anchor is also in the body, and counts once, as
+// one in the anchor. The division by the largest count cancels in S and is omitted.
 //
 // S0 has little effect for topics of few keywords: a page with one occurrence of one keyword
 // has S = q_i / |q|, which is at least 0.101 for the paper's own topic.
 
-// VSMThreshold is S0, the score from which a page is relevant.
+// VSMThreshold is S0: a page is relevant if its score is greater.
 const VSMThreshold = 0.05
 
 // Weight returns W, the weight of words in the zone.
@@ -63,8 +64,8 @@ func NewVSM(t *Target) *VSM {
 	return v
 }
 
-// Threshold returns [VSMThreshold].
-func (v *VSM) Threshold() float64 { return VSMThreshold }
+// Threshold returns the lowest score above [VSMThreshold].
+func (v *VSM) Threshold() float64 { return math.Nextafter(VSMThreshold, 1) }
 
 // Page returns S, in [0, 1]: 0 for a page without any keyword, and 1 if the page has the
 // keywords in the proportions of their weights and, with [PageNorm], nothing else.
@@ -96,9 +97,9 @@ func (v *VSM) Explain(r *Reading) []Reason {
 func (v *VSM) vector(r *Reading) (dot, length float64) {
 	for k := range v.beta {
 		if v.Literal {
-			v.beta[k] = r.literal(k)
+			v.beta[k] = literal(r.counts(k))
 		} else {
-			v.beta[k] = r.weighted(k)
+			v.beta[k] = weighted(r.counts(k))
 		}
 	}
 	others := 0.0
@@ -114,10 +115,11 @@ func (v *VSM) otherSquares(words *bag) (sum float64) {
 		if i := term.Index(); i < len(v.single) && v.single[i] {
 			continue
 		}
-		w := 0.0
+		var counts [zones]float64
 		for z, n := range words.of(term) {
-			w += float64(float64(n) * Zone(z).Weight())
+			counts[z] = float64(n)
 		}
+		w := weighted(counts)
 		sum += float64(w * w)
 	}
 	return sum
@@ -133,25 +135,38 @@ func (v *VSM) product(others float64) (dot, length float64) {
 	return dot, math.Sqrt(square)
 }
 
-// weighted returns β of keyword k: the sum of W over its occurrences.
-func (r *Reading) weighted(k int) float64 {
-	sum := 0.0
+// counts returns the occurrences of keyword k in each zone.
+func (r *Reading) counts(k int) (counts [zones]float64) {
 	for z := range zones {
-		sum += float64(r.zones[z].counts[k] * z.Weight())
+		counts[z] = r.zones[z].counts[k]
+	}
+	return counts
+}
+
+// outside returns the occurrences of a word in each zone, where those in the body are outside of
+// anchors. Anchors may have more occurrences than the body, if the body is the main content only.
+func outside(counts [zones]float64) [zones]float64 {
+	counts[Body] = max(0, counts[Body]-counts[Anchor])
+	return counts
+}
+
+// weighted returns β of a word: the sum of W over its occurrences.
+func weighted(counts [zones]float64) (sum float64) {
+	for z, n := range outside(counts) {
+		sum += float64(n * Zone(z).Weight())
 	}
 	return sum
 }
 
-// literal returns β of keyword k with one W for all its occurrences. An occurrence in an
-// anchor is also in the body and is counted once.
-func (r *Reading) literal(k int) float64 {
-	w := 0.0
-	for z := range zones {
-		if r.zones[z].counts[k] > 0 {
-			w = max(w, z.Weight())
+// literal returns β of a word with one W for all its occurrences.
+func literal(counts [zones]float64) float64 {
+	n, w := 0.0, 0.0
+	for z, of := range outside(counts) {
+		if n += of; of > 0 {
+			w = max(w, Zone(z).Weight())
 		}
 	}
-	return w * (r.zones[Title].counts[k] + r.zones[Meta].counts[k] + max(r.zones[Anchor].counts[k], r.zones[Body].counts[k]))
+	return float64(n * w)
 }
 
 // Link returns the promise of a link by the neighbourhood of links.go, with S of each text,

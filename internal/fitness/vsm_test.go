@@ -78,6 +78,9 @@ func TestOneKeywordOfThePapersTopicIsRelevant(t *testing.T) {
 	if 1/length < VSMThreshold {
 		t.Error("S0 is above the least S")
 	}
+	if !(v.measure.Threshold() > VSMThreshold) {
+		t.Error("a page with S0 is relevant, want S > S0")
+	}
 }
 
 func TestTagWeights(t *testing.T) {
@@ -95,7 +98,8 @@ func TestTagWeights(t *testing.T) {
 		literal bool
 		want    float64
 	}{
-		{"sum over occurrences", false, (3*8. + 4*8.) / (5 * math.Sqrt(64+64))},
+		// network 5 + 2 + 1; database 3 + 2·2: that of the text is the anchor's
+		{"sum over occurrences", false, (3*8. + 4*7.) / (5 * math.Sqrt(64+49))},
 		// counts: network 1+1+1, database 0+2+max(1, 1); W: 5 and 3
 		{"one weight a word", true, (3*15. + 4*9.) / (5 * math.Sqrt(15*15+9*9))},
 	} {
@@ -118,6 +122,8 @@ func TestPageNormCountsAllWords(t *testing.T) {
 		{Page{Text: "the network and the frogs"}, 3. / (5 * math.Sqrt(2))},
 		{Page{Title: "frogs", Text: "network frogs network"}, 6. / (5 * math.Sqrt(4+36))},
 		{Page{Text: "data base"}, 4. / (5 * math.Sqrt(3))}, // the expression, and its two words
+		{Page{Anchors: "frogs", Text: "network frogs"}, 3. / (5 * math.Sqrt(1+9))},
+		{Page{Anchors: "network frogs", Text: "network"}, 9. / (5 * math.Sqrt(9+9))}, // text without menus
 		{Page{Text: "frogs"}, 0},
 		{Page{}, 0},
 	} {

@@ -14,8 +14,8 @@ import (
 //	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
 //	on Content and Link Structure Analysis", International Journal of Computer
 //	Science and Information Security 2 (1), 2009 (eq. 1–3), and of
-//	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm
-//	and symbiotic organisms search), which multiplies the same relevance by the number of documents:
+//	Alfonsus Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm and
+//	symbiotic organisms search, eq. 1 and 2), which multiplies the same relevance by the number of documents:
 //
 //	papers  here            meaning
 //	t       the table       words of the topic

@@ -21,10 +21,10 @@ import "math"
 //	N         WordScore                   terms of title and text
 //	α         Alpha                       4
 //
-// Stop words and other silent terms are neither in N nor in freq_max. With Literal the weights
-// are used as given, unless all are 1, as for a query: the paper does not state their sum, but
-// its mean scores, 0.33 to 0.70, are possible for weights with the sum 1. The window of a link is
-// its anchor with the words before and after it.
+// Stop words and other silent terms are neither in N nor in freq_max. The paper does not state the
+// sum of the weights, but its mean scores, 0.33 to 0.70, are possible for weights with the sum 1.
+// If literal is set, the weights are used as given, and N is the number of all words. The window of
+// a link is its anchor with the words before and after it.
 
 // Alpha is α, the share of the relative frequency in the score of a word.
 const Alpha = 4
@@ -35,25 +35,25 @@ const WordScoreThreshold = 0.33
 
 // WordScore is the measure. Its parts ([WordScore.Explain]) sum to the score.
 type WordScore struct {
-	target *Target
-	weight []float64 // by keyword
-	sum    float64   // Σ weight
-	length float64   // √Σ weight²
-	alpha  float64
-	word   []float64 // by keyword: scratch
-	window passage   // scratch
+	target  *Target
+	literal bool
+	weight  []float64 // by keyword
+	sum     float64   // Σ weight
+	length  float64   // √Σ weight²
+	alpha   float64
+	word    []float64 // by keyword: scratch
+	window  passage   // scratch
 }
 
 // NewWordScore returns the measure for a target. Alpha must be finite and not negative. If
-// literal is set, weights are used as given, unless all are 1.
+// literal is set, weights are used as given, and stop words count in N.
 func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
-	w := &WordScore{target: t, alpha: alpha, weight: make([]float64, len(t.keywords)), word: make([]float64, len(t.keywords))}
-	sum, alike := 0.0, true
+	w := &WordScore{target: t, literal: literal, alpha: alpha, weight: make([]float64, len(t.keywords)), word: make([]float64, len(t.keywords))}
+	sum := 0.0
 	for _, k := range t.keywords {
 		sum += k.weight
-		alike = alike && k.weight == 1
 	}
-	if literal && !alike {
+	if literal {
 		sum = 1
 	}
 	square := 0.0
@@ -98,35 +98,46 @@ func (w *WordScore) page(r *Reading) (c, one float64) {
 	for k := range w.word {
 		w.word[k] = r.occurrences(k)
 	}
-	return w.score(float64(r.length()), float64(r.bag().maxCount()))
+	n := r.length()
+	if w.literal {
+		n = len(r.zones[Title].terms) + len(r.zones[Body].terms)
+	}
+	return w.score(float64(n), float64(r.bag().maxCount()))
 }
 
 // Link returns the promise of a link. Its Score is linkscore1, the score of the window; Anchor,
 // Context and URL are the scores of these texts. All are in [0, 1 + α], like page scores, to which
 // strategies add them. As in the paper, Score ignores the address.
 func (w *WordScore) Link(l *LinkReading) Promise {
-	p := Promise{Anchor: w.text(&l.anchor), Context: w.text(&l.context), URL: w.text(&l.url)}
 	before, after := l.context.terms[:l.at], l.context.terms[l.at:]
 	if len(after) > 0 {
 		after = after[1:] // the Gap
 	}
 	w.window.terms = append(append(append(w.window.terms[:0], before...), l.anchor.terms...), after...)
 	w.target.count(&w.window)
-	p.Score = w.text(&w.window)
-	return p
+	return Promise{
+		Anchor:  w.text(&l.anchor, len(l.anchor.terms)),
+		Context: w.text(&l.context, len(before)+len(after)),
+		URL:     w.text(&l.url, len(l.url.terms)),
+		Score:   w.text(&w.window, len(w.window.terms)),
+	}
 }
 
-func (w *WordScore) text(p *passage) float64 {
+// text returns the score of a text with the given number of words, stop words included.
+func (w *WordScore) text(p *passage, words int) float64 {
 	if !p.found {
 		return 0
 	}
+	if !w.literal {
+		words = p.words
+	}
 	copy(w.word, p.counts)
-	c, one := w.score(float64(p.words), float64(w.target.bagOf(p).maxCount()))
+	c, one := w.score(float64(words), float64(w.target.bagOf(p).maxCount()))
 	return c * one
 }
 
 // score replaces the frequencies in w.word by word scores, and returns C and pagescore1. n is the
-// number of terms of the text, most the frequency of its most frequent term.
+// number of words of the text, most the frequency of its most frequent term.
 func (w *WordScore) score(n, most float64) (c, one float64) {
 	square := 0.0
 	for k, f := range w.word {

@@ -25,7 +25,8 @@ func TestWordScoreFormula(t *testing.T) {
 		{three, false, Page{Anchors: "search", Text: "frogs"}, 0}, // title and text count
 		// one word of one: wordscore (1 + 4, 0, 0), pagescore1 5/3, C 1/√3
 		{three, false, Page{Text: "search"}, 5. / 3 / math.Sqrt(3)},
-		{three, true, Page{Text: "search"}, 5. / 3 / math.Sqrt(3)}, // as a query gives them
+		{three, true, Page{Text: "search"}, 5 / math.Sqrt(3)},                                     // weights of 1 are used as given, too
+		{three, true, Page{Title: "The frogs", Text: "search of the"}, (1./5 + 4) / math.Sqrt(3)}, // N counts stop words
 		{three, false, Page{Title: "Searching", Text: "the computer engine"}, 1./3 + 4},
 		// 5 terms, the most frequent 3 times; TF 1/3
 		{three, false, Page{Text: "frogs and frogs and the frogs search an engine"}, (1./5 + 4./3) * 2 / 3 * math.Sqrt(2./3)},
@@ -46,6 +47,12 @@ func TestWordScoreFormula(t *testing.T) {
 func TestWordScoreWindow(t *testing.T) {
 	w := wordscore(t, false, Keyword{"search engine", 1}, Keyword{"computer", 1})
 	one := func(n float64) float64 { return (1/n + 4) / 2 / math.Sqrt2 } // one of the two, once in n terms, none more frequent
+	literal := wordscore(t, true, Keyword{"search engine", 1}, Keyword{"computer", 1})
+	whole := func(n float64) float64 { return 2 * one(n) } // the same with weights that sum to 2
+	link := Link{Anchor: "the computer", Context: "computer of\nthe frogs"}
+	if got, want := literal.promise(&link), (Promise{Anchor: whole(2), Context: whole(4), Score: (2./6 + 4) / math.Sqrt2}); !nearPromise(got, want) {
+		t.Errorf("literal: %+v, want %+v", got, want)
+	}
 	for _, tt := range []struct {
 		link Link
 		want Promise

@@ -66,7 +66,7 @@ func TestMeasuresFromTopicSections(t *testing.T) {
 		{head + statistics + "}", "bm25", Options{}, math.Log(2) * 5 * 2.5 / 6.5 / 2}, // java in the title
 		{head + statistics + "}", "bm25", Options{Literal: true}, math.Log(2)},
 		{bare + "}", "wordscore", Options{}, (1./3 + 4) / 4 / math.Sqrt(10)},
-		{bare + "}", "wordscore", Options{Literal: true}, (1./3 + 4) / math.Sqrt(10)},
+		{bare + "}", "wordscore", Options{Literal: true}, (1./4 + 4) / math.Sqrt(10)}, // "of" is a word, too
 		{bare + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/","http://c.example/"],"terms":["java","toad"]}}`,
 			"jaccard", Options{}, (0.5 + math.Sqrt(3./6)) / 2},
 		{bare + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/","http://c.example/"],"terms":["java","toad"]}}`,

@@ -2,8 +2,8 @@ package strategy
 
 // This file implements the crawler of
 //
-//	D. T. Rane and G. R. Pathak, "Focused Web Crawler with Genetic Algorithm – An Approach to
-//	Web Mining", International Journal of Applied Engineering and Technology 7 (1), 2017,
+//	Devendra Tanaji Rane and Ganesh R. Pathak, "Focused Web Crawler with Genetic Algorithm – An
+//	Approach to Web Mining", International Journal of Applied Engineering and Technology 7 (1), 2017,
 //	pp. 19–31 (jaccard in doc/design/papers.md; the citation is from a public index),
 //
 // a design without parameters or results. A page is an individual; its fitness J is its
@@ -20,7 +20,7 @@ package strategy
 //	relevant-links log   log          pages that were expanded
 //	visited set          memory       pages that were fetched
 //	refined user query   query        the words of the query without stop words
-//	mutation             mutation     every Every fetches
+//	mutation             mutation     every Every fetches, and when the queue is empty
 //
 // Where the paper is silent or contradicts itself we follow doc/design/papers.md:
 //
@@ -36,9 +36,11 @@ package strategy
 //     words that are among the most frequent words of most pages found relevant since the last
 //     mutation. No query is issued twice. With Compat only the user's query is issued, every time.
 //
-// The focus is hard: links of irrelevant pages are not followed. When no other links are left,
-// links of the best irrelevant pages are fetched (operator restart). The paper's crawl ends in this
-// case, and with Compat ours ends too.
+// The focus is hard: links of irrelevant pages are not followed. When the queue is empty, the
+// mutation does not wait for its interval, since its results are the only other source of the paper.
+// Also, all relevant pages select their next links. When they have none, links of the best
+// irrelevant pages are fetched (operator restart). With Compat there is only the mutation, and the
+// crawl ends if that finds nothing new.
 
 import (
 	"cmp"
@@ -110,7 +112,7 @@ func newJaccard() Strategy {
 func (s *jaccard) Params() []Param {
 	return []Param{
 		{Name: "top", Doc: "links selected of a relevant page", Value: &s.Top, Range: [2]float64{1, 1e6}},
-		{Name: "mutation-every", Doc: "mutation: fetches between two queries, 0 for none (M)", Value: &s.Every, Range: whole},
+		{Name: "mutation-every", Doc: "mutation: fetches between two queries, fewer if the queue is empty, 0 for none (M)", Value: &s.Every, Range: whole},
 		{Name: "words", Doc: "mutation: words of relevant pages added to the query", Value: &s.Words, Range: [2]float64{0, topWords}},
 		{Name: "threshold", Doc: "minimum fitness J of a relevant page; 0: the median of the generation", Value: &s.Threshold, Range: whole},
 		{Name: "template", Doc: "share of a host's pages above which a link of theirs is ignored as template; 1 uses all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
@@ -194,7 +196,16 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 		s.selection(place)
 	}
 	clear(s.tops)
-	for _, id := range s.eligible(quota, s.fitness) {
+	selected := s.eligible(quota, s.fitness)
+	queueEmpty := len(selected) == 0 && len(s.pending.ids) == 0
+	if queueEmpty && !s.Compat {
+		for _, id := range s.log.ids {
+			place, _ := s.page(id)
+			s.selection(place)
+		}
+		selected = s.eligible(quota, s.fitness)
+	}
+	for _, id := range selected {
 		place, _ := s.selector(id)
 		next = append(next, s.propose(id, place, s.operator(place)))
 	}
@@ -204,7 +215,7 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 			next = append(next, s.propose(id, place, opRestart))
 		}
 	}
-	if s.Every > 0 && len(s.pages)-s.mutated >= s.Every {
+	if since := len(s.pages) - s.mutated; s.Every > 0 && (since >= s.Every || queueEmpty && since > 0) {
 		if a, ok := s.mutation(); ok {
 			for _, other := range next { // otherwise the queue could delay it forever
 				a.Priority = max(a.Priority, 1+other.Priority)

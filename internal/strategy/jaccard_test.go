@@ -17,9 +17,10 @@ import (
 //	1  a 0.5, its own median, selects c and d: their words promise more than b's, e's
 //	2  c 0.6 ≥ 0.55, the median of 0.5 and 0.6, selects g and h; d 0.2 < 0.5
 //	3  g 0.1 < 0.35, that of 0.1, 0.2, 0.5, 0.6; h 0.7 ≥ 0.5 selects i, a being visited
-//	4  i 0 < 0.35; what nobody selected is left: f of c, b and e of a, k of d
-//	5  f 0.4 ≥ 0.4, that of 0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, selects j: no crossover, as
-//	   nobody selected f; b, e and k have 0
+//	4  i 0 < 0.35; the queue is empty, and the relevant pages a, c and h select their next
+//	   links: c f, of crossover as a selected c, and a b and e
+//	5  f 0.4 ≥ 0.4, that of 0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, selects j; b and e have 0
+//	6  j 0; a, c, f and h have no other links. What is left is k of d, of g and of i
 //
 // With compat a selects b and c, c f and g, neither of which reaches the median of
 // what was fetched before it, and that is the end.
@@ -30,7 +31,7 @@ func TestJaccardOperators(t *testing.T) {
 	}
 	check(t, crawl(t, w, "jaccard", []string{"top=2"}, 10, 7, "a"), []string{
 		"a seed", "c link, d link", "g crossover, h crossover", "i crossover",
-		"f restart, b restart, e restart, k restart", "j link", "",
+		"f crossover, b link, e link", "j crossover", "k restart",
 	})
 	check(t, crawl(t, w, "jaccard", []string{"top=2", "compat=true"}, 10, 4, "a"), []string{
 		"a seed", "b link, c link", "f crossover, g crossover", "",
@@ -119,12 +120,15 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 			j, _ := openJournal(t, dir, Signature("jaccard", s), s, g+1)
 			for n := range strings.SplitSeq(names, " ") {
 				rec := &wire.Record{URL: address(n), StatusCode: 200, Text: texts[n], Score: wire.Num(1)}
-				if n == "b" {
+				switch n {
+				case "a":
+					rec.Links = []wire.Link{{URL: address("x")}} // which is not fetched, so the queue is not empty
+				case "b":
 					rec.Score = wire.Num(0)
 				}
 				s.Visit(rec)
 			}
-			got := strings.Join(described(s.Breed(2, nil)), "\n")
+			got := strings.Join(slices.DeleteFunc(described(s.Breed(2, nil)), func(line string) bool { return line[0] != '?' }), "\n")
 			if err := j.Append(g+1, s); err != nil {
 				t.Fatal(err)
 			}
@@ -134,6 +138,29 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 			}
 			if got != want {
 				t.Errorf("%s, generation %d: %q, want %q", test.params, g+1, got, want)
+			}
+		}
+	}
+}
+
+// The queue is empty after b. The query is issued then, and again with compat after c, which
+// the search found; by default no query is issued twice. Without new pages there is no query.
+func TestJaccardSearchesWhenTheQueueIsEmpty(t *testing.T) {
+	w := anchored{"a": "0.5 b", "b": "0", "c": "0"}
+	for _, test := range []struct {
+		compat, again string
+	}{{"false", ""}, {"true", "?genetic crawler mutation 1"}} {
+		s := newStrategy(t, "jaccard", target(t), []string{"compat=" + test.compat})
+		check(t, described(w.generation(s, 10, 1, seeds("a"))), []string{"b link 0.5 via a page=0.5 words=0"})
+		for g, step := range []struct {
+			name, want string
+		}{{"b", "?genetic crawler mutation 1"}, {"c", test.again}, {"", ""}} {
+			var found []Address
+			if step.name != "" {
+				found = []Address{{URL: address(step.name), Operator: "search"}}
+			}
+			if got := strings.Join(described(w.generation(s, 10, g+2, found)), "\n"); got != step.want {
+				t.Errorf("compat=%s, after %q: %q, want %q", test.compat, step.name, got, step.want)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ type Journal struct {
 
 const (
 	journalName   = "journal"
-	journalFormat = "spoor-evolve 5 "
+	journalFormat = "spoor-evolve 6 "
 	frameHead     = 16
 
 	// maxJournal limits the size of a journal, in bytes. Most of it are addresses: a million pages

@@ -66,7 +66,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "symbiosis", New: newSymbiosis,
-			Source:    "A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, a focused crawler by a genetic algorithm with symbiotic organisms search, 2021; the search: M.-Y. Cheng and D. Prayogo, Symbiotic Organisms Search, Computers & Structures 139, 2014",
+			Source:    "Alfonsus Wilson, H. Armanto, Gunawan and Tanwijaya, a focused crawler with a genetic algorithm and symbiotic organisms search, 2021; the search: M.-Y. Cheng and D. Prayogo, Symbiotic Organisms Search, Computers & Structures 139, 2014",
 			Summary:   "pages breed by the links they share, queries by symbiotic organisms search",
 			Stages:    Stages{Fitness: "weighttable", Learn: "table", Expand: "symbiosis", Search: true},
 			Operators: []Word{{"crossover", "a link of the pages that a roulette wheel selected"}, byRestart, byQuery},
@@ -96,7 +96,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "jaccard", New: newJaccard,
-			Source:    "D. T. Rane and G. R. Pathak, Focused Web Crawler with Genetic Algorithm – An Approach to Web Mining, International Journal of Applied Engineering and Technology 7 (1), 2017, pp. 19–31",
+			Source:    "Devendra Tanaji Rane and Ganesh R. Pathak, Focused Web Crawler with Genetic Algorithm – An Approach to Web Mining, International Journal of Applied Engineering and Technology 7 (1), 2017, pp. 19–31",
 			Summary:   "links of pages similar to a reference page, and search results for their words",
 			Stages:    Stages{Fitness: "jaccard", Learn: "reference", Search: true, Single: true},
 			Operators: []Word{{"link", "a link that a relevant page selected"}, {"crossover", "a link of a selected link's page"}, byRestart, byQuery},

@@ -3,8 +3,9 @@ package strategy
 // This file implements the focused crawler with a genetic algorithm whose mutation is
 // symbiotic organisms search (SOS), from
 //
-//	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (symbiosis in
-//	doc/design/papers.md).
+//	Alfonsus Wilson, H. Armanto, Gunawan and Tanwijaya, a focused crawler with a genetic algorithm
+//	and symbiotic organisms search, 2021 (symbiosis in doc/design/papers.md; this describes the
+//	paper, whose title is not known).
 //
 // The population is the pages of a generation; the fitness of a page is its relevance,
 // computed by the score stage. A roulette wheel selects pages, whose links are the offspring:
@@ -13,16 +14,16 @@ package strategy
 // the population (queries.go, sos.go), and its search results join the next generation.
 //
 //	paper           here           meaning
-//	f_i             fitness        fitness of page i in the roulette: its score plus a bias
+//	f_i             weights        fitness of page i in the roulette: its score plus a bias
 //	0.05            Bias           the bias
-//	P_i = f_i/Σf_j  roulette       probability of page i (eq. 5)
-//	Crossover(µ)    crossover      Σ fitness of the pages that contain link µ (eq. 6)
+//	P_i = f_i/Σf_j  roulette       probability of page i (eq. 4)
+//	Crossover(µ)    worths         Σ fitness of the pages that contain link µ (eq. 5)
 //	filter          Factor         the best K = Factor · Population of these links are kept
 //	crawl queue     queued         links that were kept and are to be fetched
 //	–               Selection      share of the population that the roulette selects
 //
-// The rest of the paper is elsewhere: the weight table and its growth in internal/topic,
-// cosine and BM25 (eq. 1 to 4) in internal/fitness.
+// The rest of the paper is elsewhere: the weight table and its growth in internal/topic, and its
+// cosine and BM25 in internal/fitness (eq. 1 to 3); the harvest rate (eq. 6) in internal/judge.
 //
 // A link that was kept but not fetched, because the generation was smaller than the queue,
 // stays in the queue, and its value grows with the number of pages that contain it. When the
@@ -33,7 +34,6 @@ package strategy
 // rows of its table.
 
 import (
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -55,9 +55,8 @@ type symbiosis struct {
 
 	queries queries // state of the mutation
 
-	generation int    // number of generations so far
-	queued     list   // all links that were ever in the crawl queue
-	value      column // value of a link when it joined the queue (compat)
+	generation int  // number of generations so far
+	queued     list // all links that were ever in the crawl queue
 
 	isQueued []bool    // by graph.ID, derived from queued
 	worths   []float64 // by graph.ID, derived from the pages
@@ -68,7 +67,7 @@ func newSymbiosis() Strategy {
 		Bias: 0.05, Selection: 0.5, Population: 50, Factor: 1, Every: 1,
 		queries: queries{Objective: forYield, Ecosystem: 20, Results: 10},
 	}
-	s.parts = []part{(*counter)(&s.generation), &s.queued, &s.value, &s.queries}
+	s.parts = []part{(*counter)(&s.generation), &s.queued, &s.queries}
 	return s
 }
 
@@ -85,7 +84,7 @@ func (s *symbiosis) Params() []Param {
 		{Name: "ecosystem", Doc: "organisms of SOS: the fittest documents of the population", Value: &s.queries.Ecosystem, Range: [2]float64{2, 1000}},
 		{Name: "words", Doc: "maximum words of a query; 0 is 6 for yield and 8 for literal", Value: &s.queries.Words, Range: [2]float64{0, 64}},
 		{Name: "results", Doc: "results of a search, including known addresses", Value: &s.queries.Results, Range: [2]float64{1, 1000}},
-		{Name: "compat", Doc: "literally as in the paper: crossover over the selected pages with their bias, SOS for likeness without tabu, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "literally as in the paper: crossover of fitness with its bias, SOS for likeness without tabu, no restart", Value: &s.Compat},
 	}
 }
 
@@ -143,27 +142,20 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 // fetched first.
 const queryPriority = 2
 
-type survivor struct {
-	page    *page
-	fitness float64
-}
-
 // roulette selects from the population, without replacement (row o), in proportion to fitness
 // plus bias. If a score exceeds 1, as with BM25, all scores are divided by the highest score (row e).
-// The bias is used only in the roulette (row d).
-func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
-	var population []survivor
+func (s *symbiosis) roulette(rng *rand.Rand) (selected []*page) {
+	var population []*page
 	highest := 1.0
 	for i := s.firstPage; i < len(s.pages); i++ {
 		if p := &s.pages[i]; !p.failed {
-			population = append(population, survivor{p, max(0, p.score)})
+			population = append(population, p)
 			highest = max(highest, p.score)
 		}
 	}
 	weights := make([]float64, len(population))
-	for i := range population {
-		population[i].fitness = population[i].fitness/highest + s.Bias
-		weights[i] = population[i].fitness
+	for i, p := range population {
+		weights[i] = max(0, p.score)/highest + s.Bias
 	}
 	for _, i := range genetic.Accept(rng, weights, genetic.Share(len(population), s.Selection)) {
 		selected = append(selected, population[i])
@@ -172,52 +164,40 @@ func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 }
 
 // crossover adds the best links of the selected pages to the queue; of equal links, those
-// discovered first (row f). With Compat the value of a link is the summed fitness of the selected
-// pages only, including their bias.
-func (s *symbiosis) crossover(selected []survivor, n int) {
-	sums := map[graph.ID]float64{}
+// discovered first (row f).
+func (s *symbiosis) crossover(selected []*page, n int) {
+	var links []graph.ID
 	for _, parent := range selected {
-		for id := range s.web.Children(parent.page.node) {
+		for id := range s.web.Children(parent.node) {
 			if s.isFree(id) {
-				sums[id] += parent.fitness
+				links = append(links, id)
 			}
 		}
 	}
-	links := slices.Sorted(maps.Keys(sums))
+	slices.Sort(links)
+	links = slices.Compact(links)
 	values := make([]float64, len(links))
 	for i, id := range links {
-		if values[i] = sums[id]; !s.Compat {
-			values[i] = s.worth(id)
-		}
+		values[i] = s.worths[id]
 	}
 	population := s.Population
 	if !s.Compat { // otherwise the queue could be too small to fill a generation
 		population = max(population, n)
 	}
 	for _, i := range genetic.Truncate(values, int(float64(population)*s.Factor)) {
-		id := links[i]
-		if s.Compat {
-			s.value.set(id, values[i])
-		}
-		if !s.isQueued[id] {
+		if id := links[i]; !s.isQueued[id] {
 			s.isQueued[id] = true
 			s.queued.ids = append(s.queued.ids, id)
 		}
 	}
 }
 
-// worth returns the crossover value of a link (eq. 6): the summed fitness of all fetched pages
-// that contain it.
-func (s *symbiosis) worth(id graph.ID) float64 {
-	if s.Compat {
-		return s.value.at(id)
-	}
-	return s.worths[id]
-}
+// worth returns the crossover value of a link (eq. 5).
+func (s *symbiosis) worth(id graph.ID) float64 { return s.worths[id] }
 
 func (s *symbiosis) queueValue(id graph.ID) float64 {
 	if s.isQueued[id] {
-		return s.worth(id)
+		return s.worths[id]
 	}
 	return notEligible
 }
@@ -226,29 +206,32 @@ func (s *symbiosis) queueValue(id graph.ID) float64 {
 func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
 	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, priority,
-		wire.Scored{Name: "crossover", Value: s.worth(id)}, wire.Scored{Name: "pages", Value: float64(s.web.InDegree(id))})
+		wire.Scored{Name: "crossover", Value: s.worths[id]}, wire.Scored{Name: "pages", Value: float64(s.web.InDegree(id))})
 	a.Parents = s.parentURLs(id)
 	return a
 }
 
-// derive computes the queue and the value of every link. One pass over all links is faster
-// than looking up the parents of each.
+// derive computes the queue and the value of every link: the summed fitness of all fetched pages
+// that contain it, which with Compat includes the bias (row d). One pass over all links is faster than
+// looking up the parents of each.
 func (s *symbiosis) derive() {
 	s.isQueued = make([]bool, s.web.Len())
 	for _, id := range s.queued.ids {
 		s.isQueued[id] = true
 	}
+	bias := 0.0
 	if s.Compat {
-		return
+		bias = s.Bias
 	}
 	s.worths = make([]float64, s.web.Len())
 	for id := range graph.ID(s.web.Len()) {
 		place, fetched := s.page(id)
-		if !fetched || !(s.pages[place].score > 0) {
+		if !fetched {
 			continue
 		}
+		fitness := max(0, s.pages[place].score) + bias
 		for child := range s.web.Children(id) {
-			s.worths[child] += s.pages[place].score
+			s.worths[child] += fitness
 		}
 	}
 }

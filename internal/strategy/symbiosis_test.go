@@ -113,9 +113,8 @@ func TestCrossoverByHand(t *testing.T) {
 }
 
 // Scores of BM25, a 8 with x and y, b 4 with y, and a page that a search found, c 2 with
-// x. A link is worth what the measure gave, 12 for y and 10 for x; with compat it is
-// worth what the roulette goes by, shares of the highest with a bias: y 1.05 + 0.55, x
-// 1.05 + 0.30.
+// x. A link is worth what the measure gave, 12 for y and 10 for x; with compat the bias
+// is added for each page: y 8.05 + 4.05, x 8.05 + 2.05.
 func TestCrossoverOfUnboundedScoresByHand(t *testing.T) {
 	w := tiny{"a": "8 x y", "b": "4 y", "c": "2 x"}
 	for _, test := range []struct {
@@ -123,7 +122,7 @@ func TestCrossoverOfUnboundedScoresByHand(t *testing.T) {
 		want   []string
 	}{
 		{nil, []string{"y crossover 12.00", "x crossover 10.00"}},
-		{[]string{"compat=true"}, []string{"y crossover 1.60", "x crossover 1.35"}},
+		{[]string{"compat=true"}, []string{"y crossover 12.10", "x crossover 10.10"}},
 	} {
 		s := symbiotic(t, target(t), append(test.params, "selection=1")...)
 		check(t, generation(s, w, 5, "a", "b", "c"), test.want)
@@ -131,12 +130,26 @@ func TestCrossoverOfUnboundedScoresByHand(t *testing.T) {
 }
 
 func TestLinkValueGrowsWithParents(t *testing.T) {
-	// y was worth 0.4 when it stayed; then d brings 0.3 more to it than to x.
+	// y was worth 0.4 when it stayed; then z brings 0.3 more to it. With compat the bias of
+	// 0.05 for each page is added.
 	w := tiny{"a": "0.4 x y z", "z": "0.3 y"}
-	s := symbiotic(t, target(t), "selection=1", "queue-factor=1")
-	check(t, generation(s, w, 1, "a"), []string{"x crossover 0.40"})
-	check(t, generation(s, w, 1, "z"), []string(nil)) // x is still to come
-	check(t, generation(s, w, 1, "x"), []string{"y crossover 0.70"})
+	for compat, want := range map[string][2]string{
+		"false": {"x crossover 0.40", "y crossover 0.70"},
+		"true":  {"x crossover 0.45", "y crossover 0.80"},
+	} {
+		s := symbiotic(t, target(t), "selection=1", "queue-factor=1", "compat="+compat)
+		check(t, generation(s, w, 1, "a"), []string{want[0]})
+		check(t, generation(s, w, 1, "z"), []string(nil)) // x is still to come
+		check(t, generation(s, w, 1, "x"), []string{want[1]})
+	}
+}
+
+// One of a and b is selected, and both contain y: its value is the sum of both.
+func TestLinkValueCountsPagesThatWereNotSelected(t *testing.T) {
+	w := tiny{"a": "0.4 y", "b": "0.3 y"}
+	for compat, want := range map[string]string{"false": "y crossover 0.70", "true": "y crossover 0.80"} {
+		check(t, generation(symbiotic(t, target(t), "compat="+compat), w, 1, "a", "b"), []string{want})
+	}
 }
 
 func TestSymbiosisAddressNamesItsParents(t *testing.T) {
@@ -181,7 +194,7 @@ func TestTheRouletteAddsItsBias(t *testing.T) {
 			if len(selected) != 1 {
 				t.Fatalf("%d pages were selected, want half of two", len(selected))
 			}
-			if selected[0].page == &s.pages[1] {
+			if selected[0] == &s.pages[1] {
 				second++
 			}
 		}

@@ -15,7 +15,7 @@ package strategy
 //
 //	paper                       here          meaning
 //	Relevance(t, p)             page.score    score -fitness weighttable-tf (eq. 1–3)
-//	relevancy limit             limit         a page with at least this relevance is relevant
+//	relevancy limit             limit         a page with a greater relevance is relevant
 //	URLScore(j)                 url           eq. 3 for the words of the address
 //	AnchorScore(j)              anchor        eq. 3 for the words of the link, the best of several
 //	LinksFromRelevantPageDB(j)  parentSums    number of relevant pages that link to j
@@ -99,7 +99,7 @@ func newTunnel() Strategy {
 
 func (s *tunnel) Params() []Param {
 	return []Param{
-		{Name: "limit", Doc: "minimum relevance of a relevant page; 0: half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: unit},
+		{Name: "limit", Doc: "a page is relevant when its relevance is greater; 0: half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: unit},
 		{Name: "max-level", Doc: "links in the irrelevant table are followed to this level (maxLevel)", Value: &s.MaxLevel, Range: [2]float64{0, 64}},
 		{Name: "count", Doc: "how the number of relevant pages that link to it is added to the score of a link", Value: &s.Count, Words: []string{inNumber, inLog1p}},
 		{Name: "parents", Doc: "how the relevance of all pages that link to it is added", Value: &s.Parents, Words: []string{asSum, asMean}},
@@ -208,10 +208,10 @@ func (s *tunnel) addressScore() func(place int) float64 {
 	}
 }
 
-// relevant reports whether a page reaches the limit and has a positive score.
+// relevant reports whether the relevance of a page is above the limit.
 func (s *tunnel) relevant(place int) bool {
 	p := &s.pages[place]
-	return !p.failed && p.score > 0 && p.score >= s.limit
+	return !p.failed && p.score > s.limit
 }
 
 // place puts the links of a fetched page into the queue or the table.

@@ -189,6 +189,16 @@ func TestTunnelEndsAtMaxLevel(t *testing.T) {
 	})
 }
 
+// A page whose relevance is the limit is irrelevant: the paper's is above it.
+func TestTunnelRelevantPageExceedsTheLimit(t *testing.T) {
+	for score, want := range map[string]string{"0.5": "b tunnel", "0.51": "b link"} {
+		w := anchored{"a": score + " b", "b": "0"}
+		for _, compat := range []string{"false", "true"} {
+			check(t, crawl(t, w, "tunnel", []string{"limit=0.5", "compat=" + compat}, 1, 2, "a"), []string{"a seed", want})
+		}
+	}
+}
+
 // With compat the table is emptied before the queue: x waits, although it has more.
 func TestTunnelCompatEmptiesTableFirst(t *testing.T) {
 	w := anchored{"a": "0.9 x=0.9", "b": "0 c=0.1 d", "c": "0", "d": "0", "x": "0"}

@@ -9,6 +9,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +26,10 @@ var Command = filter.Command{Name: "search", Manual: manual, Run: run}
 
 // options are the flags.
 type options struct {
-	index    string
+	indexes  filter.Strings
 	archives filter.Strings
-	searxng  string
-	command  string
+	servers  filter.Strings // SearXNG
+	commands filter.Strings
 
 	results int
 	only    bool
@@ -45,14 +46,14 @@ type options struct {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	o := &options{}
 	fs := filter.Flags("search", manual, stderr)
-	fs.StringVar(&o.index, "index", "", "answer from the index in this `file`")
+	fs.Var(&o.indexes, "index", "answer from the index in this `file`; may be repeated")
 	fs.Var(&o.archives, "archive", "first add to the index this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
-	fs.StringVar(&o.searxng, "searxng", "", "answer from the SearXNG server at this `URL`")
-	fs.StringVar(&o.command, "command", "", "answer by running this shell `command`")
-	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
+	fs.Var(&o.servers, "searxng", "answer from the SearXNG server at this `URL`; may be repeated")
+	fs.Var(&o.commands, "command", "answer by running this shell `command`; may be repeated")
+	fs.IntVar(&o.results, "results", 10, "at most `n` results of each source for a query")
 	fs.BoolVar(&o.only, "only", false, "print only the queries that are answered, and their results")
 	fs.StringVar(&o.query, "query", "", "answer the query `words`, and read no input")
-	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
+	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second to each source; 0: no limit")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
 	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them; without it they are reused in this run only")
 	fs.BoolVar(&o.private, "allow-private", false, "allow servers at loopback and private addresses")
@@ -66,17 +67,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	log := filter.Logger(stderr, "search", o.stream.Log)
-	source, closeSource, err := o.source(log)
+	sources, closeAll, err := o.sources(log)
+	defer closeAll()
 	if err != nil {
 		return err
 	}
-	defer func() { closeSource() }()
 	if o.asked {
 		in, err := queryRecord(o.query)
 		if err != nil {
 			return err
 		}
-		return o.answer(in, stdout, source, log)
+		return o.answer(in, stdout, sources, log)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if errors.Is(err, iofs.ErrNotExist) && !strings.Contains(err.Error(), "\nhint: ") {
@@ -86,27 +87,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer in.Close()
-	return o.answer(in, stdout, source, log)
+	return o.answer(in, stdout, sources, log)
 }
 
 // check returns an error for flags that contradict each other.
 func (o *options) check(given map[string]bool, files []string) error {
-	sources := 0
-	for _, s := range []string{o.index, o.searxng, o.command} {
-		if s != "" {
-			sources++
-		}
-	}
+	services := len(o.servers) + len(o.commands)
 	switch {
-	case sources == 0:
+	case len(o.indexes)+services == 0:
 		return filter.Usagef("no source: use -index FILE, -searxng URL or -command CMD")
-	case sources > 1:
-		return filter.Usagef("-index, -searxng and -command exclude each other")
-	case len(o.archives) > 0 && o.index == "":
-		return filter.Usagef("-archive needs -index FILE")
-	case o.index != "" && (given["rate"] || given["timeout"] || given["cache"]):
-		return filter.Usagef("-rate, -timeout and -cache cannot be used with -index")
-	case given["allow-private"] && o.searxng == "":
+	case slices.Contains(slices.Concat(o.indexes, o.servers, o.commands), ""):
+		return filter.Usagef("-index, -searxng and -command must not be empty")
+	case len(o.archives) > 0 && len(o.indexes) != 1:
+		return filter.Usagef("-archive needs one -index FILE")
+	case services == 0 && (given["rate"] || given["timeout"] || given["cache"]):
+		return filter.Usagef("-rate, -timeout and -cache need -searxng URL or -command CMD")
+	case given["allow-private"] && len(o.servers) == 0:
 		return filter.Usagef("-allow-private needs -searxng URL")
 	case o.results < 1 || o.results > maxResults:
 		return filter.Usagef("-results %d: want a number from 1 to %d", o.results, maxResults)
@@ -123,36 +119,54 @@ func (o *options) check(given map[string]bool, files []string) error {
 // maxResults bounds -results.
 const maxResults = 1000
 
-// source returns the source of answers.
-func (o *options) source(log *slog.Logger) (s search.Source, closeAll func() error, err error) {
-	if o.index != "" {
-		x, err := openIndex(o.index, o.archives, log)
-		if err != nil {
-			return nil, nil, err
+// sources returns the sources of answers. closeAll must be called also if there is an error.
+func (o *options) sources(log *slog.Logger) (all []search.Source, closeAll func(), err error) {
+	var open []io.Closer
+	closeAll = func() {
+		for _, c := range open {
+			c.Close()
 		}
-		return x, x.Close, nil
 	}
-	pace := search.NewPace(o.rate)
-	if o.command != "" {
-		s = &search.Command{Line: o.command, Timeout: o.timeout, Pace: pace}
-	} else if s, err = search.NewSearXNG(o.searxng, o.transport(), agent, pace); err != nil {
-		return nil, nil, filter.Usagef("-searxng: %w", err)
+	var services []search.Source
+	for _, url := range o.servers {
+		s, err := search.NewSearXNG(url, o.transport(), agent, search.NewPace(o.rate))
+		if err != nil {
+			return nil, closeAll, filter.Usagef("-searxng: %w", err)
+		}
+		services = append(services, s)
+	}
+	for _, line := range o.commands {
+		services = append(services, &search.Command{Line: line, Timeout: o.timeout, Pace: search.NewPace(o.rate)})
+	}
+	for _, name := range o.indexes {
+		x, err := openIndex(name, o.archives, log)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		all, open = append(all, x), append(open, x)
+	}
+	if len(services) == 0 {
+		return all, closeAll, nil
 	}
 	cache, err := search.OpenCache(o.cache)
 	if err != nil {
-		return nil, nil, err
+		return nil, closeAll, err
 	}
-	return cache.Of(s), cache.Close, nil
+	open = append(open, cache)
+	for _, s := range services {
+		all = append(all, cache.Of(s))
+	}
+	return all, closeAll, nil
 }
 
 // answer answers the queries among the records of in.
-func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, log *slog.Logger) (err error) {
+func (o *options) answer(in io.Reader, stdout io.Writer, sources []search.Source, log *slog.Logger) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeTee()) }()
-	a := answerer{options: o, source: source, log: log, tally: filter.NewTally(log), w: wire.NewWriter(out)}
+	a := answerer{options: o, sources: sources, log: log, tally: filter.NewTally(log), w: wire.NewWriter(out)}
 	err = a.all(in)
 	if ferr := a.w.Flush(); err == nil && ferr != nil {
 		err = fmt.Errorf("writing records: %w", ferr)
@@ -170,10 +184,10 @@ func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, l
 // An answerer answers the queries of one stream.
 type answerer struct {
 	*options
-	source search.Source
-	log    *slog.Logger
-	tally  *filter.Tally
-	w      *wire.Writer
+	sources []search.Source
+	log     *slog.Logger
+	tally   *filter.Tally
+	w       *wire.Writer
 
 	queries, failed, results, cost int64
 	last                           error // the last failure
@@ -209,26 +223,33 @@ func (a *answerer) all(in io.Reader) error {
 	}
 }
 
-// ask answers a query.
+// ask answers a query. It has failed if no source answered.
 func (a *answerer) ask(q *wire.Record) error {
-	urls, err := a.source.Search(context.Background(), q.Query, a.options.results)
-	a.queries++
-	if setup, ok := errors.AsType[*search.SetupError](err); ok {
-		return setup
+	answers := make([][]string, len(a.sources))
+	failed := 0
+	for i, s := range a.sources {
+		var err error
+		answers[i], err = s.Search(context.Background(), q.Query, a.options.results)
+		if setup, ok := errors.AsType[*search.SetupError](err); ok {
+			return setup
+		}
+		if err != nil {
+			failed++
+			a.last = err
+			a.log.Warn("a query failed", "query", q.Query, "err", err)
+		}
+		const resultsPerFetch = 10 // which is how judge counts
+		q.Cost += max(1, (len(answers[i])+resultsPerFetch-1)/resultsPerFetch)
 	}
-	if err != nil {
+	if a.queries++; failed == len(a.sources) {
 		a.failed++
-		a.last = err
-		a.log.Warn("a query failed", "query", q.Query, "err", err)
 	}
-	const resultsPerFetch = 10 // which is how judge counts
-	q.Cost = max(1, (len(urls)+resultsPerFetch-1)/resultsPerFetch)
 	q.Touch(wire.Address)
 	a.cost += int64(q.Cost)
 	if err := a.write(q); err != nil {
 		return err
 	}
-	for i, url := range urls {
+	for i, url := range interleave(answers) {
 		result(&a.found, q, url, i)
 		if err := a.write(&a.found); err != nil {
 			return err
@@ -236,6 +257,26 @@ func (a *answerer) ask(q *wire.Record) error {
 		a.results++
 	}
 	return nil
+}
+
+// interleave returns the answers of all sources without duplicates: the first result of each source,
+// then the second of each, and so on.
+func interleave(answers [][]string) (urls []string) {
+	seen := map[string]bool{}
+	for i, more := 0, true; more; i++ {
+		more = false
+		for _, answer := range answers {
+			if i >= len(answer) {
+				continue
+			}
+			more = true
+			if url := answer[i]; !seen[url] {
+				seen[url] = true
+				urls = append(urls, url)
+			}
+		}
+	}
+	return urls
 }
 
 // result sets rec to the i-th result of a query, from 0.
