@@ -345,6 +345,16 @@ func FuzzLearn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, title, other, more string, language byte, literal bool) {
 		codes := []string{"da", "de", "en", "fr", "tr", "ru", "und", "fi", "hu", "id"}
 		tp := newTopic(t, codes[int(language)%len(codes)], "")
+		if err := tp.AddExampleKeywords([]Page{{"http://a.test/", title, text, nil}, {"http://b.test/", "", other, nil}}, []Page{{"http://c.test/", "", more, nil}}, 3); err == nil {
+			var b bytes.Buffer
+			if err := tp.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(&b); err != nil {
+				t.Fatalf("keywords of examples cannot be read: %v", err)
+			}
+		}
+		tp.Keywords = nil
 		if _, err := tp.AddQuery(title); err != nil {
 			return
 		}
