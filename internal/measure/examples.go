@@ -2,9 +2,12 @@ package measure
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"spoor/internal/fitness"
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -17,7 +20,8 @@ type Examples struct {
 	Pages []fitness.Page
 	Size  int // total size of the texts, in bytes
 
-	urls map[string]bool
+	urls      map[string]bool
+	languages map[string]int // pages by the code of their language
 }
 
 // Add copies the page of a record. It returns "", or the reason why the page is not an example.
@@ -50,7 +54,36 @@ func (e *Examples) Add(rec *wire.Record) (reason string) {
 		e.urls = map[string]bool{}
 	}
 	e.urls[p.URL] = true
+	if code, _, _ := strings.Cut(strings.ToLower(rec.Lang), "-"); code != "" {
+		if e.languages == nil {
+			e.languages = map[string]int{}
+		}
+		e.languages[strings.Clone(code)]++
+	}
 	return ""
+}
+
+// Language returns the language of most pages whose language is known: a code that [text.New] accepts, und
+// for a language that it does not know. It returns the default if no page has a language.
+func (e *Examples) Language() string {
+	best := ""
+	for _, code := range slices.Sorted(maps.Keys(e.languages)) {
+		if e.languages[code] > e.languages[best] {
+			best = code
+		}
+	}
+	switch {
+	case best == "":
+		return text.DefaultLanguage
+	case !slices.Contains(text.Languages(), best):
+		return "und"
+	}
+	return best
+}
+
+// AddKeywords adds the [topic.ExampleKeywords] words to t that distinguish the positive pages best.
+func AddKeywords(t *topic.Topic, positive, negative *Examples) error {
+	return t.AddExampleKeywords(positive.topicPages(), negative.topicPages(), topic.ExampleKeywords)
 }
 
 // NotParsed is the reason that [Examples.Add] returns for a page that has a body, but no words.

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
+	"spoor/internal/wire"
 )
 
 // The beginning of a topic file, without and with statistics.
@@ -226,6 +228,28 @@ func TestParse(t *testing.T) {
 	} {
 		if _, err := Parse(list); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", list, err)
+		}
+	}
+}
+
+// The language of examples is that of most pages; regions and case make no difference, and pages without
+// a language do not count.
+func TestLanguageOfExamples(t *testing.T) {
+	for _, tt := range []struct {
+		languages []string
+		want      string
+	}{
+		{nil, "en"}, {[]string{"", ""}, "en"}, {[]string{"", "de"}, "de"}, {[]string{"de-CH", "DE", "en"}, "de"},
+		{[]string{"fr", "en"}, "en"}, {[]string{"tlh"}, "und"}, {[]string{"-"}, "en"},
+	} {
+		var e Examples
+		for i, l := range tt.languages {
+			if reason := e.Add(&wire.Record{URL: fmt.Sprint("http://a.test/", i), Lang: l, Text: "frogs"}); reason != "" {
+				t.Fatal(reason)
+			}
+		}
+		if got := e.Language(); got != tt.want {
+			t.Errorf("%q: %s, want %s", tt.languages, got, tt.want)
 		}
 	}
 }

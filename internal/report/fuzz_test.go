@@ -15,6 +15,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(generations[1]), []byte(generations[2]), []byte(nil), []byte(nil), []byte("level=INFO msg=done cmd=\"x\" skipped_y=1\n"))
 	f.Add([]byte(`{"query":"q","cost":1099511627776}`), []byte(`{"query":"q","cost":-1}`), []byte(`{"query":"q","verdict":"free"}`), []byte(`{"agreement":{}}`), []byte("fitness ,\n"))
 	f.Add([]byte(`{"url":"x","error":"\u202e","score":1e308}`), []byte(`{"url":"x","via":"x","status_code":1,"score":-1e308,"relevant":true}`), []byte(`{"url":"x"}`), []byte(`{"seeing":{}}`), []byte("param -param\n"))
+	f.Add([]byte(generations[0]), []byte(nil), []byte(nil), []byte(`{"table":[{"word":"x","weight":-1e308,"origin":"expansion","url":"javascript:x"}],"growth":{"pages":-1}}`), []byte("stage grow topic -expand tunnel\n"))
 	f.Fuzz(func(t *testing.T, first, second, verdicts, summary, words []byte) {
 		s := &Source{
 			Name: string(words), Settings: words, Topic: summary, StopReason: words, Summary: summary,

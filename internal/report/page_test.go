@@ -56,6 +56,7 @@ func samples() map[string]*report.Page {
 		"judged":          runs(sampleRun("judged", 1)),
 		"a summary only":  runs(summary),
 		"unjudged":        runs(unjudged(sampleRun("unjudged", 2))),
+		"without a table": runs(withoutTable(sampleRun("without", 2))),
 		"a classifier":    runs(agreed),
 		"by two measures": runs(unjudged(sampleRun("one", 1)), by("bm25", unjudged(sampleRun("two", 2)))),
 		"by one measure":  runs(unjudged(sampleRun("one", 1)), unjudged(sampleRun("two", 2))),
@@ -108,13 +109,15 @@ func TestPageContent(t *testing.T) {
 			"Recall 62 % of the 640 reachable relevant pages", "nAUC 0.58", "50 % recall after 811 fetches; a clairvoyant crawl needs 325",
 			"Most came by crossover: 223 of 398 relevant pages.", "called 497 pages relevant, the labels 398: it was too lenient",
 			"The 40 hosts with the most relevant pages, of 57", "The 300 with the highest scores; 98 more are left out.", "lazy=true", "robots 31", "status 404 22",
+			"3 pages scored 0.7 or more, and the table grew by 1 word. The best word of 2 was in the table already. 3 of the 57 words", "cipher 0.71 expansion https://www1", "cryptography 1 query",
 		}, []string{"NaN", "judge in its own cause"}},
 		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
 		{"continued", []string{"398 relevant pages for the first 1,145 of 2,000 fetches", "1,145 judged, of 2,000 398 35 %"}, []string{"not by labels"}},
+		{"without a table", []string{"relevant pages"}, []string{"Weight table"}},
 		{"a summary only", []string{"of the 640 reachable relevant pages", "relevant pages for 1,145 fetches",
 			"Relevant pages by operator Relevance in this section is by the measure of the crawl itself, not by labels",
 			"Niches Relevance in this section", "Hosts Relevance in this section", "Relevant pages Relevance in this section"}, []string{"The judge’s verdicts"}},
-		{"unjudged", []string{"fetches returned a page that is relevant by the measure of the crawl itself. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it"}, []string{"clairvoyant"}},
+		{"unjudged", []string{"fetches returned a page that is relevant by the measure of the crawl itself. There are no labels to check it.", "Self-harvest 43 %", "called relevant", "12 without text because scripts make it", "The table did not grow: no page scored as high as topic -expand requires. 2 words: of the query"}, []string{"clairvoyant"}},
 		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "crawl: relevant 40 10 not relevant 15 35"}, []string{"There are no labels"}},
 		{"several", []string{"2 crawls Side by side These crawls call different pages relevant (by labels, by vsm), so their numbers of relevant pages cannot be compared.", "% by labels 62 %", "% by vsm – –"}, []string{"on one scale"}},
 		{"by two measures", []string{"(by vsm, by bm25), so", "% by bm25"}, []string{"on one scale"}},
@@ -342,6 +345,7 @@ func TestPageOfALongRunIsSmall(t *testing.T) {
 	for g := len(r.Generations); g < report.MaxGenerations; g++ {
 		r.Generations = append(r.Generations, r.Generations[g%50])
 	}
+	r.Table = slices.Repeat([]report.Word{{Word: strings.Repeat("&", 60), Weight: 1e-300, Origin: "expansion", URL: long(300), Href: long(2000)}}, report.MaxTable)
 	r.Pages = nil
 	for i := range report.MaxPages {
 		p := report.Found{URL: long(300), Href: long(2000), Title: strings.Repeat("title ", 33), Operator: strings.Repeat("o", 60), Niche: strings.Repeat("n", 60), Score: 1 / float64(i+1)}

@@ -18,7 +18,7 @@ import (
 type Source struct {
 	Name        string
 	Settings    []byte    // a name, a space and a value on each line
-	Topic       []byte    // the topic file
+	Topic       []byte    // the topic file, the last one if pages have expanded the topic
 	StopReason  []byte    // one word
 	Summary     []byte    // the judge's summary, a JSON object
 	Stages      io.Reader // the log of the stages; nil if unknown
@@ -179,6 +179,7 @@ func (c *collector) settings() {
 		if stage, command, ok := strings.Cut(value, " "); ok && name == "stage" {
 			name, value = name+" "+stage, command
 		}
+		c.run.Expands = c.run.Expands || strings.HasPrefix(name, "stage ") && strings.Contains(value, " -expand ")
 		s := Setting{clean(name, maxName), clean(value, maxWords)}
 		c.run.Settings = append(c.run.Settings, s)
 		switch {
@@ -248,7 +249,7 @@ func (c *collector) stages() {
 	}
 }
 
-// topic reads the words of the topic.
+// topic reads the words of the topic, and its table.
 func (c *collector) topic() {
 	if len(c.source.Topic) == 0 {
 		return
@@ -257,6 +258,8 @@ func (c *collector) topic() {
 		Query     string
 		Keywords  []struct{ Text string }
 		Threshold *float64
+		Table     []topicWord
+		Growth    *Growth
 	}
 	if err := json.Unmarshal(wire.TrimBOM(c.source.Topic), &topic); err != nil {
 		c.fault(fmt.Errorf("topic: %w", err))
@@ -265,6 +268,7 @@ func (c *collector) topic() {
 	if topic.Threshold != nil {
 		c.threshold = *topic.Threshold
 	}
+	c.run.TableTotal, c.run.Table, c.run.Growth = len(topic.Table), table(topic.Table), topic.Growth
 	words := topic.Query
 	if words == "" {
 		var all []string

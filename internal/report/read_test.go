@@ -520,6 +520,30 @@ func TestThreshold(t *testing.T) {
 }
 
 // The topic's threshold is drawn, unless pages contradict it: the crawl may have had another.
+// Words that pages have added come first, then the heaviest, and all beyond MaxTable are left out.
+func TestTableOfTheTopic(t *testing.T) {
+	entry := func(word, origin, url string, weight float64) string {
+		return fmt.Sprintf(`{"term":"x","word":%q,"weight":%v,"origin":%q,"url":%q}`, word, weight, origin, url)
+	}
+	entries := []string{entry("b", "query", "", 1), entry("a", "query", "", 1), entry("new", "expansion", "http://a.test/", 0.7), entry("odd", "expansion", "javascript:x", 0.8)}
+	for i := range 2 * MaxTable {
+		entries = append(entries, entry(fmt.Sprint("w", i), "page", "", 0.5))
+	}
+	for settings, expands := range map[string]bool{
+		"stage grow topic -expand tunnel": true, "stage score score -windows x | topic -expand tunnel -windows x": true,
+		"stage grow cat": false, "param -expand tunnel": false,
+	} {
+		got := readRun(t, &Source{Settings: []byte(settings), Topic: []byte(`{"query":"jazz","growth":{"limit":0.7,"pages":4,"known":3,"words":2},"table":[` + strings.Join(entries, ",") + `]}`)})
+		if got.TableTotal != len(entries) || len(got.Table) != MaxTable || got.Expands != expands || *got.Growth != (Growth{0.7, 4, 3, 2}) {
+			t.Errorf("%s: %d words of %d, expands %v, %+v", settings, len(got.Table), got.TableTotal, got.Expands, got.Growth)
+		}
+		want := []Word{{"odd", 0.8, "expansion", "javascript:x", ""}, {"new", 0.7, "expansion", "http://a.test/", "http://a.test/"}, {"a", 1, "query", "", ""}, {"b", 1, "query", "", ""}}
+		if diff := cmp.Diff(want, got.Table[:4]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestThresholdOfTheTopic(t *testing.T) {
 	for _, test := range []struct {
 		score    float64

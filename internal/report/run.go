@@ -65,6 +65,11 @@ type Run struct {
 	Operators   []Yield      // of the whole run: by Fetched descending, then by name, Rest last; at most MaxOperators+1
 	Niches      []Yield      // the same, by Relevant descending; empty if the strategy has none
 
+	Expands    bool    // whether pages of the crawl expand the table
+	TableTotal int     // words of the topic's weight table; 0 if it has none
+	Table      []Word  // those that pages have added first, then by Weight descending; at most MaxTable
+	Growth     *Growth // nil if no page could add a word
+
 	Signals []Signal // by Fetched descending, then by name; empty if the strategy gives no reasons
 
 	HostsTotal int

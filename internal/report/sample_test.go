@@ -109,6 +109,12 @@ func sampleRun(name string, seed uint64) *report.Run {
 		r.Fitness.Bins = append(r.Fitness.Bins, report.Bin{From: f * .02, To: (f + 1) * .02,
 			Relevant: int(70 * math.Exp(-(f-7)*(f-7)/40)), Irrelevant: int(150 * math.Exp(-f/3)), Unlabelled: 4 / (i + 1)})
 	}
+	r.TableTotal, r.Growth = 57, &report.Growth{Limit: .7, Pages: 3, Known: 2, Words: 1}
+	r.Table = []report.Word{
+		{Word: "cipher", Weight: .71, Origin: "expansion", URL: "https://www1.department.example.edu/~someone/", Href: "https://www1.department.example.edu/~someone/"},
+		{Word: "cryptography", Weight: 1, Origin: "query"},
+		{Word: "lecture", Weight: .9, Origin: "page"},
+	}
 	r.PagesTotal = hits
 	for i := range min(hits, report.MaxPages) {
 		p := report.Found{URL: fmt.Sprintf("https://www%d.department.example.edu/~someone/teaching/2026/course-%d/index.html", i%40, i), Title: fmt.Sprintf("Course %d: elliptic curves, certificates and the hashes of spring", i),
@@ -144,6 +150,7 @@ func unjudged(r *report.Run) *report.Run {
 		r.Fitness.Bins[i] = report.Bin{From: b.From, To: b.To, Unlabelled: b.Relevant + b.Irrelevant}
 	}
 	r.Hosts, r.HostsTotal, r.Slowest, r.Errors = r.Hosts[:1], 1, nil, nil
+	r.Growth, r.Expands, r.Table, r.TableTotal = nil, true, r.Table[1:], 2
 	return r
 }
 
@@ -183,4 +190,10 @@ func sampleComparison() *report.Comparison {
 		c.Tracks = append(c.Tracks, t)
 	}
 	return c
+}
+
+// withoutTable returns the run of a topic that is only words.
+func withoutTable(r *report.Run) *report.Run {
+	r.Table, r.TableTotal, r.Growth = nil, 0, nil
+	return r
 }

@@ -29,6 +29,7 @@ type runView struct {
 	Tells    string
 	Telling  string // conclusion about the signals
 	PartEnds []int  // fetched pages after which each part of the crawl ends, for the signals
+	Grown    string // whether the weight table has grown
 	Pale     string // explains the pale bars among the scores
 	Niched   template.HTML
 	Scores   template.HTML
@@ -110,6 +111,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	v.Figures = figures(r)
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
+	v.Grown = describeGrowth(r)
 	v.Judge = measured(r.Measures)
 	if r.Fetched > 0 && len(r.Generations) > 0 {
 		v.Brought, v.Best = operators(r)

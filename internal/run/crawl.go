@@ -257,6 +257,7 @@ func (c *Crawl) start() error {
 		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Note("finished already: %s; %s", reason, c.text())
 			c.View.Note("%s", t.byOperator())
+			c.View.Note("%s", c.growth())
 			c.View.Note("%s", c.notFetched())
 			if reason != EndEmpty {
 				c.View.Note("%s", c.limitHint())
@@ -669,6 +670,9 @@ func (c *Crawl) commit() error {
 	}
 	counts := c.store.Counts(time.Now())
 	sum.SetStore(counts)
+	if err := sum.setGrowth(d.File(g, Topic)); err != nil {
+		return err
+	}
 	sum.Day = c.Settings.today(time.Now())
 	if c.Settings.Keep > 0 {
 		sum.Visited = counts.Visited
@@ -916,6 +920,7 @@ func (c *Crawl) end(reason string) error {
 	c.View.Final(c, "done: "+reason)
 	c.View.Note("done: %s; %s", reason, c.text())
 	c.View.Note("%s", c.Totals.byOperator())
+	c.View.Note("%s", c.growth())
 	c.View.Note("%s", c.notFetched())
 	c.View.Note("%s", c.unreadPDF())
 	if reason == EndEmpty {

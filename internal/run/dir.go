@@ -133,6 +133,21 @@ func readSmall(name string) ([]byte, error) {
 	return b, err
 }
 
+// LastTopic returns the name of the last topic file among the generations; "" if there is none.
+func (d Dir) LastTopic() (string, error) {
+	entries, err := os.ReadDir(d.Generations())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	last, name := -1, ""
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > last && exists(d.Path(generations, e.Name(), Topic)) {
+			last, name = n, d.Path(generations, e.Name(), Topic)
+		}
+	}
+	return name, err
+}
+
 // A Generation is a generation that has scored pages.
 type Generation struct {
 	Number    int

@@ -578,6 +578,11 @@ func (v *server) commit() error {
 		v.sum.Day = v.Day(time.Now())
 	}
 	v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
+	if v.Windows != "" {
+		if err := v.sum.setGrowth(File(v.Windows, v.window, Topic)); err != nil {
+			return err
+		}
+	}
 	line, err := v.sum.Line()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"spoor/internal/frontier"
 	"spoor/internal/robots"
 	"spoor/internal/terminal"
+	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -39,6 +41,7 @@ type Summary struct {
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
 	Waiting      int              `json:"waiting"`                 // URLs in the store that wait to be leased
 	Skipped      map[string]int   `json:"skipped,omitempty"`       // URLs in the store that are not fetched, by reason
+	Growth       *topic.Growth    `json:"growth,omitempty"`        // of the topic's table since the crawl began, if pages of the generation could make it grow
 	Visited      int              `json:"visited,omitempty"`       // visited pages in the store, if Keep is set
 	Day          string           `json:"day,omitempty"`           // day in UTC, if the crawl has a budget per day
 	Seconds      seconds          `json:"seconds,omitempty"`
@@ -188,6 +191,20 @@ func (s *Summary) addSkipped(reasons map[string]int) {
 	}
 }
 
+// setGrowth sets the growth that the topic file of the generation holds, if the generation has one.
+func (s *Summary) setGrowth(file string) error {
+	b, err := readSmall(file)
+	if b == nil || err != nil {
+		return err
+	}
+	var t struct{ Growth *topic.Growth }
+	if err := json.Unmarshal(b, &t); err != nil {
+		return fmt.Errorf("topic file %s: %w", file, err)
+	}
+	s.Growth = t.Growth
+	return nil
+}
+
 // Line returns the summary as a line of JSON.
 func (s *Summary) Line() ([]byte, error) {
 	b, err := json.Marshal(s)
@@ -207,6 +224,7 @@ type Totals struct {
 	PDF          int              `json:"pdf,omitempty"`
 	NoFollow     int              `json:"nofollow,omitempty"`
 	Seconds      float64          `json:"seconds"`
+	Growth       *topic.Growth    `json:"growth,omitempty"` // the last one
 	Errors       map[string]int   `json:"errors"`
 	Operators    map[string]Yield `json:"operators"`
 	Harvests     []int            `json:"harvests"`        // harvest rates of the last generations with a cost, or their mean estimates, in thousandths
@@ -243,6 +261,7 @@ func (t *Totals) add(s *Summary) {
 	t.PDF += s.PDF
 	t.NoFollow += s.NoFollow
 	t.Seconds += float64(s.Seconds)
+	t.Growth = cmp.Or(s.Growth, t.Growth)
 	for _, word := range slices.Sorted(maps.Keys(s.Errors)) {
 		t.Errors[kind(t.Errors, word)] += s.Errors[word]
 	}
@@ -348,7 +367,7 @@ func (t *Totals) save(d Dir) error {
 
 // Totals returns the totals of the crawl. If the crawl ran on several nodes, Last is the summary of the
 // last generation of one partition, but its counts of the stores (URLs, Hosts, Waiting) are sums over
-// all partitions. Totals changes no file, so the crawl may be running.
+// all partitions, and so is Growth. Totals changes no file, so the crawl may be running.
 func (ds Dirs) Totals() (*Totals, error) {
 	if len(ds) == 1 && !ds[0].IsNode() {
 		t, _, err := ds[0].readTotals()
@@ -358,7 +377,7 @@ func (ds Dirs) Totals() (*Totals, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, last := newTotals(), map[int]*Summary{}
+	t, last, growth := newTotals(), map[int]*Summary{}, map[int]*topic.Growth{}
 	for i := range list {
 		g := &list[i]
 		b, err := readSmall(g.Stats)
@@ -374,7 +393,11 @@ func (ds Dirs) Totals() (*Totals, error) {
 		}
 		s.Generation = g.Number
 		t.add(s)
-		last[g.Partition] = s
+		last[g.Partition], growth[g.Partition] = s, cmp.Or(s.Growth, growth[g.Partition])
+	}
+	t.Growth = nil
+	for _, p := range slices.Sorted(maps.Keys(growth)) { // each partition has its own table
+		t.Growth = addGrowth(t.Growth, growth[p])
 	}
 	sum := *t.Last
 	sum.URLs, sum.Hosts, sum.Waiting, sum.Skipped = 0, 0, 0, map[string]int{}
@@ -386,4 +409,12 @@ func (ds Dirs) Totals() (*Totals, error) {
 	}
 	t.Last = &sum
 	return t, nil
+}
+
+// addGrowth returns the sum of two growths, which may be nil, with the limit of b.
+func addGrowth(a, b *topic.Growth) *topic.Growth {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &topic.Growth{Limit: b.Limit, Pages: a.Pages + b.Pages, Known: a.Known + b.Known, Words: a.Words + b.Words}
 }

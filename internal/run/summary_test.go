@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"spoor/internal/testfile"
+	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -251,5 +252,54 @@ func TestRefusedSeeds(t *testing.T) {
 	refuse("b.test")
 	if got := s.refusedSeeds(); !strings.HasPrefix(got, "2 of 3 seeds were refused: the first is ") || strings.Contains(got, "b.test") {
 		t.Errorf("two: %q", got)
+	}
+}
+
+// The growth of the table is that of the last topic file. Partitions have a table each.
+func TestGrowthIsCounted(t *testing.T) {
+	d := Dir(t.TempDir())
+	if name, err := d.LastTopic(); name != "" || err != nil {
+		t.Errorf("no generations: %q, %v", name, err)
+	}
+	all := newTotals()
+	c := &Crawl{Totals: all, Stages: Stages{{"score", "score | topic -expand tunnel -windows x", true}}}
+	for g, test := range []struct{ file, want, text string }{
+		{"", "", "the weight table did not grow: no page scored as high"},
+		{`{"format":"spoor-topic","growth":{"limit":0.9,"pages":1,"known":1,"words":0}}`, `,"growth":{"limit":0.9,"pages":1,"known":1,"words":0}`, "grew by 0 words: 1 page scored 0.9 or more, and the best word of 1 was"},
+		{`{"keywords":[]}`, "", "grew by 0 words: 1 page"},
+		{`{"growth":{"limit":0.9,"pages":4,"known":2,"words":3}}`, `,"growth":{"limit":0.9,"pages":4,"known":2,"words":3}`, "grew by 3 words: 4 pages scored 0.9 or more, and the best word of 2 was"},
+		{"", "", "grew by 3 words: 4 pages"},
+	} {
+		s := NewSummary(g + 1)
+		if test.file != "" {
+			testfile.Check(t, os.MkdirAll(d.File(g+1, ""), 0o777))
+			testfile.Write(t, d.File(g+1, Topic), test.file)
+		}
+		testfile.Check(t, s.setGrowth(d.File(g+1, Topic)))
+		if line, err := s.Line(); err != nil || !strings.Contains(string(line), `"waiting":0`+test.want+"}") {
+			t.Errorf("%s, %v, want %s", line, err, test.want)
+		}
+		if all.add(s); !strings.Contains(c.growth(), test.text) {
+			t.Errorf("%q, want %q", c.growth(), test.text)
+		}
+	}
+	if name, err := d.LastTopic(); name != d.File(4, Topic) || err != nil {
+		t.Errorf("%q, %v", name, err)
+	}
+	if c.Stages, c.Totals = nil, newTotals(); c.growth() != "" {
+		t.Errorf("without -expand: %q", c.growth())
+	}
+	testfile.Write(t, d.File(4, Topic), `{"growth":7}`)
+	if err := NewSummary(4).setGrowth(d.File(4, Topic)); err == nil || !strings.Contains(err.Error(), d.File(4, Topic)) {
+		t.Error(err)
+	}
+	for _, test := range []struct{ a, b, want *topic.Growth }{
+		{nil, nil, nil},
+		{&topic.Growth{Limit: 0.7, Pages: 3, Known: 1, Words: 2}, nil, &topic.Growth{Limit: 0.7, Pages: 3, Known: 1, Words: 2}},
+		{&topic.Growth{Limit: 0.7, Pages: 3, Known: 1, Words: 2}, &topic.Growth{Limit: 0.7, Pages: 30, Known: 10, Words: 20}, &topic.Growth{Limit: 0.7, Pages: 33, Known: 11, Words: 22}},
+	} {
+		if got := addGrowth(test.a, test.b); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%+v and %+v: %+v", test.a, test.b, got)
+		}
 	}
 }

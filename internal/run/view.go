@@ -306,6 +306,19 @@ func (t *Totals) byOperator() string {
 	return "by operator: " + strings.Join(words, "; ")
 }
 
+// growth returns a line about the words that pages have added to the weight table, "" if the topic is not
+// expanded.
+func (c *Crawl) growth() string {
+	expands := slices.ContainsFunc(c.Stages, func(s Stage) bool { return strings.Contains(s.Command, " -expand ") })
+	switch g := c.Totals.Growth; {
+	case g != nil:
+		return fmt.Sprintf("the weight table grew by %s: %s scored %.4g or more, and the best word of %d was in the table already", plural(g.Words, "word"), plural(g.Pages, "page"), g.Limit, g.Known)
+	case expands:
+		return "the weight table did not grow: no page scored as high as topic -expand requires"
+	}
+	return ""
+}
+
 // notFetched returns a line for each group of reasons why addresses that are known, or that pages link to,
 // were not fetched.
 func (c *Crawl) notFetched() string {

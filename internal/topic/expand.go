@@ -9,10 +9,14 @@ import (
 
 // This file grows the weight table during a crawl, as Wilson et al. and Pal et al. do (see
 // learn.go): a page with a very high score adds one of its words to the table, with its
-// score as the weight. A page adds nothing if the word is already in the table. In addition,
-// words that are common to the positive and the negative examples are skipped. The table may
-// grow beyond the size of the first table, and document frequencies are still taken from the
-// example pages.
+// score as the weight. The table may grow beyond the size of the first table.
+//
+// To the letter, the word is the best one of the page, with document frequencies of the example
+// pages. That adds few words or none: the best word of a page that resembles the table is usually in
+// the table, and a word that no example has is worth nothing. By default it is the best word that
+// is not in the table, and the page counts as one more document with its words. Words that are
+// common to the positive and the negative examples are skipped. A page adds one word, however
+// often it is read.
 
 // A Rule chooses the word that a page adds. Rules are named after the strategies of the papers.
 type Rule uint8
@@ -30,16 +34,19 @@ func (r Rule) Threshold() float64 { return [...]float64{0.7, 0.9}[r] }
 type Expansion struct {
 	topic    *Topic
 	rule     Rule
+	limit    float64
+	literal  bool
 	analyzer *text.Analyzer
 	page     *text.Statistics // statistics of the page being added
 	df       map[string]int
 	common   map[string]bool
 	present  map[string]bool
+	added    map[string]bool // addresses of the pages that have added a word
 }
 
-// Expand returns an expansion of the topic's table. The rule Symbiosis needs the topic's
-// vocabulary.
-func (t *Topic) Expand(r Rule) (*Expansion, error) {
+// Expand returns an expansion of the topic's table by pages with a score of limit or more. If literal
+// is set, it follows the papers to the letter. The rule Symbiosis needs the topic's vocabulary.
+func (t *Topic) Expand(r Rule, limit float64, literal bool) (*Expansion, error) {
 	if r == Symbiosis && len(t.Vocabulary) == 0 {
 		return nil, errors.New("the topic has no vocabulary, which -expand needs\nhint: topic -positive makes it from example pages")
 	}
@@ -48,8 +55,8 @@ func (t *Topic) Expand(r Rule) (*Expansion, error) {
 		return nil, err
 	}
 	e := &Expansion{
-		topic: t, rule: r, analyzer: a, page: text.NewStatistics(a),
-		df: make(map[string]int), common: make(map[string]bool), present: make(map[string]bool),
+		topic: t, rule: r, limit: limit, literal: literal, analyzer: a, page: text.NewStatistics(a),
+		df: make(map[string]int), common: make(map[string]bool), present: make(map[string]bool), added: make(map[string]bool),
 	}
 	for _, s := range t.Vocabulary {
 		for _, term := range s.Terms {
@@ -63,40 +70,67 @@ func (t *Topic) Expand(r Rule) (*Expansion, error) {
 		if entry.Origin != FromQuery || r == Symbiosis {
 			e.present[entry.Term] = true
 		}
+		if entry.Origin == Expanded {
+			e.added[entry.URL] = true
+		}
 	}
 	return e, nil
 }
 
-// Add adds the word that the rule chooses from p, and returns the new entry. It returns nil if
-// the word is already in the table. Pages must be added in the order in which they were fetched,
-// and only if their relevance reaches the threshold. The relevance, at most 1, becomes the weight.
+// Add adds the word that the rule chooses from p, and returns the new entry. It returns nil if the
+// relevance is below the limit, or if the page has no word to add. It counts the page in the topic's
+// section [Growth]. Pages must be added in the order in which they were fetched. The relevance, at most
+// 1, becomes the weight.
 func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 	url, err := weburl.Canonical(p.URL)
-	if err != nil || !(relevance > 0) || len(e.topic.Table) >= maxTable {
+	if err != nil || !(relevance > 0 && relevance >= e.limit) || e.added[url] || len(e.topic.Table) >= maxTable {
 		return nil
 	}
+	if e.topic.Growth == nil {
+		e.topic.Growth = new(Growth)
+	}
+	growth := e.topic.Growth
+	growth.Limit = rounded(e.limit)
+	growth.Pages++
 	e.page.Reset()
 	known := e.analyzer.Len()
 	if e.analyzer.Trim(); e.analyzer.Len() < known { // the numbers of terms have changed
 		e.page = text.NewStatistics(e.analyzer)
 	}
 	e.page.Add(p.Title, p.Text)
-	term, ok := top(e.analyzer, e.page, func(t text.Term) int {
-		name := e.analyzer.Name(t)
-		switch {
-		case e.common[name]:
-			return 0
-		case e.rule == Tunnel:
-			return e.page.TF(t)
+	term, ok := top(e.analyzer, e.page, e.weight)
+	if ok && e.present[e.analyzer.Name(term)] {
+		growth.Known++
+		if ok = !e.literal; ok {
+			term, ok = top(e.analyzer, e.page, func(t text.Term) int {
+				if e.present[e.analyzer.Name(t)] {
+					return 0
+				}
+				return e.weight(t)
+			})
 		}
-		return e.page.TF(t) * e.df[name]
-	})
-	name := e.analyzer.Name(term)
-	if !ok || e.present[name] {
+	}
+	if !ok {
 		return nil
 	}
-	e.present[name] = true
+	name := e.analyzer.Name(term)
+	e.present[name], e.added[url] = true, true
+	growth.Words++
 	entry := Entry{Term: name, Word: e.page.Form(term), Weight: min(rounded(relevance), 1), DF: e.df[name], Origin: Expanded, URL: url}
 	e.topic.Table = append(e.topic.Table, entry)
 	return &entry
+}
+
+// weight returns what a word of the page is worth to the rule; 0 for a word that cannot be added.
+func (e *Expansion) weight(t text.Term) int {
+	name := e.analyzer.Name(t)
+	switch {
+	case e.common[name]:
+		return 0
+	case e.rule == Tunnel:
+		return e.page.TF(t)
+	case e.literal:
+		return e.page.TF(t) * e.df[name]
+	}
+	return e.page.TF(t) * (e.df[name] + 1)
 }

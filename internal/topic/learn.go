@@ -89,7 +89,7 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	}
 	n := len(positive) + len(negative)
 	t.Statistics = &Statistics{n, float64(l.positive.Length()+l.negative.Length()) / float64(n)}
-	t.Table = append(l.queryEntries(), l.pageEntries(positive)...)
+	t.Table, t.Growth = append(l.queryEntries(), l.pageEntries(positive)...), nil
 	t.Vocabulary, t.Common = l.vocabulary(), l.common()
 	l.keywords(slices.Concat(positive, negative))
 	err = l.reference(positive)

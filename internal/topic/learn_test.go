@@ -201,49 +201,75 @@ func TestTableHasSixDigits(t *testing.T) {
 	}
 }
 
+// Of the examples two have toad, one newt, and none axolotl. The table has the words of the query,
+// frog, toad and pond, and toad from pages.
 func TestExpansionAddsAWord(t *testing.T) {
 	newts := Page{"http://n.test/", "Newts", "newts newts toads, axolotl axolotl axolotl axolotl axolotl", nil}
+	more := newts
+	more.Text += " axolotl axolotl"
+	toads := Page{"http://n.test/", "Toads", "toads, newts", nil}
+	frogs := Page{"http://n.test/", "Frogs", "frogs frogs", nil}
+	entry := func(term, word string, df int) *Entry {
+		return &Entry{Term: term, Word: word, Weight: 0.75, DF: df, Origin: Expanded, URL: "http://n.test/"}
+	}
 	for _, tt := range []struct {
-		name string
-		rule Rule
-		page Page
-		want *Entry
+		name    string
+		rule    Rule
+		literal bool
+		page    Page
+		want    *Entry
+		known   int
 	}{
-		// by tf · df: newt 3·1, toad 1·2, axolotl 5·0
-		{"the word with the highest tf · df", Symbiosis, newts, &Entry{Term: "newt", Word: "newts", Weight: 0.75, DF: 1, Origin: Expanded, URL: "http://n.test/"}},
-		{"the most frequent word", Tunnel, newts, &Entry{Term: "axolotl", Word: "axolotl", Weight: 0.75, Origin: Expanded, URL: "http://n.test/"}},
-		{"a word that is there brings nothing", Symbiosis, Page{"http://n.test/", "Toads", "toads, newts", nil}, nil},
-		{"nor another in its place", Tunnel, Page{"http://n.test/", "Toads", "toads, newts", nil}, nil},
-		{"the query's words are there", Symbiosis, Page{"http://n.test/", "Frogs", "frogs frogs", nil}, nil},
-		{"the query's words are not there", Tunnel, Page{"http://n.test/", "Frogs", "frogs frogs", nil}, &Entry{Term: "frog", Word: "frogs", Weight: 0.75, DF: 2, Origin: Expanded, URL: "http://n.test/"}},
-		{"no word that the examples have", Symbiosis, Page{"http://n.test/", "Cars", "", nil}, nil},
-		{"no word", Tunnel, Page{"http://n.test/", "", "it is", nil}, nil},
-		{"of equals the first by name", Tunnel, Page{"http://n.test/", "zebra yak", "", nil}, &Entry{Term: "yak", Word: "yak", Weight: 0.75, Origin: Expanded, URL: "http://n.test/"}},
+		{"literally: newt 3·1, toad 1·2, axolotl 5·0", Symbiosis, true, newts, entry("newt", "newts", 1), 0},
+		{"axolotl 7·0", Symbiosis, true, more, entry("newt", "newts", 1), 0},
+		{"the page counts: newt 3·(1+1), toad 1·(2+1), axolotl 5·(0+1)", Symbiosis, false, newts, entry("newt", "newts", 1), 0},
+		{"axolotl 7·(0+1)", Symbiosis, false, more, entry("axolotl", "axolotl", 0), 0},
+		{"the most frequent word", Tunnel, true, newts, entry("axolotl", "axolotl", 0), 0},
+		{"the most frequent word, too", Tunnel, false, newts, entry("axolotl", "axolotl", 0), 0},
+		{"literally, a word that is there brings nothing", Symbiosis, true, toads, nil, 1},
+		{"the next in its place: toad 2·(2+1), newt 1·(1+1)", Symbiosis, false, toads, entry("newt", "newts", 1), 1},
+		{"nor another in its place", Tunnel, true, toads, nil, 1},
+		{"the second most frequent", Tunnel, false, toads, entry("newt", "newts", 1), 1},
+		{"the query's words are there, literally", Symbiosis, true, frogs, nil, 1},
+		{"the query's words are there, and no other", Symbiosis, false, frogs, nil, 1},
+		{"the query's words are not there", Tunnel, false, frogs, entry("frog", "frogs", 2), 0},
+		{"no word that the examples have", Symbiosis, true, Page{"http://n.test/", "Cars", "", nil}, nil, 0},
+		{"a word that no example has", Symbiosis, false, Page{"http://n.test/", "Cars", "", nil}, entry("car", "cars", 0), 0},
+		{"no word", Tunnel, false, Page{"http://n.test/", "", "it is", nil}, nil, 0},
+		{"of equals the first by name", Tunnel, false, Page{"http://n.test/", "zebra yak", "", nil}, entry("yak", "yak", 0), 0},
 	} {
 		tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1}) // toad
 		before := len(tp.Table)
-		e := expansion(t, tp, tt.rule)
+		e := expansion(t, tp, tt.rule, tt.literal)
 		if diff := cmp.Diff(tt.want, e.Add(&tt.page, 0.75)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
+		added := len(tp.Table) - before
+		if tt.want == nil && added != 0 || tt.want != nil && added != 1 {
+			t.Errorf("%s: %d entries came in", tt.name, added)
+		}
+		if want := (Growth{Limit: 0.5, Pages: 1, Known: tt.known, Words: added}); *tp.Growth != want {
+			t.Errorf("%s: %+v, want %+v", tt.name, *tp.Growth, want)
+		}
 		if e.Add(&tt.page, 0.9) != nil { // and no second time
 			t.Errorf("%s: twice", tt.name)
-		}
-		if added := len(tp.Table) - before; tt.want == nil && added != 0 || tt.want != nil && added != 1 {
-			t.Errorf("%s: %d entries came in", tt.name, added)
 		}
 		var b bytes.Buffer
 		if err := tp.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(&b); err != nil {
-			t.Errorf("%s: what has grown cannot be read: %v", tt.name, err)
+		again, err := Read(&b)
+		if err != nil {
+			t.Fatalf("%s: what has grown cannot be read: %v", tt.name, err)
+		}
+		if entry := expansion(t, again, tt.rule, tt.literal).Add(&tt.page, 0.9); entry != nil { // nor by the next process
+			t.Errorf("%s: twice, %+v", tt.name, entry)
 		}
 	}
 }
 
 func TestExpansionSkipsCommonWords(t *testing.T) {
-	page := Page{"http://n.test/", "", "contact contact contact axolotl axolotl newts", nil}
+	page := Page{"http://n.test/", "", "contact contact contact contact axolotl axolotl axolotl newts newts", nil}
 	for _, tt := range []struct {
 		name              string
 		negative          []Page
@@ -257,7 +283,7 @@ func TestExpansionSkipsCommonWords(t *testing.T) {
 		for rule, want := range map[Rule]string{Symbiosis: tt.symbiosis, Tunnel: tt.tunnel} {
 			tp := learn(t, ponds.positive, tt.negative, LearnOptions{Size: 1, Literal: tt.literal})
 			tp.Table = nil
-			e := expansion(t, tp, rule)
+			e := expansion(t, tp, rule, tt.literal)
 			if got := e.Add(&page, 0.9); got == nil || got.Term != want {
 				t.Errorf("%s: rule %d brought %+v, want %s", tt.name, rule, got, want)
 			}
@@ -267,8 +293,8 @@ func TestExpansionSkipsCommonWords(t *testing.T) {
 
 func TestPagesThatAddNothing(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
-	e := expansion(t, tp, Tunnel)
-	for _, relevance := range []float64{0, -1} {
+	e := expansion(t, tp, Tunnel, false)
+	for _, relevance := range []float64{0, -1, 0.49} {
 		if e.Add(&Page{"http://n.test/", "Newts", "", nil}, relevance) != nil {
 			t.Errorf("relevance %v brought a word", relevance)
 		}
@@ -279,20 +305,23 @@ func TestPagesThatAddNothing(t *testing.T) {
 	if entry := e.Add(&Page{"HTTP://N.test", "Newts", "", nil}, 7); entry == nil || entry.Weight != 1 || entry.URL != "http://n.test/" {
 		t.Errorf("a measure without bound: %+v", entry)
 	}
+	if tp.Growth.Pages != 1 {
+		t.Errorf("%+v", *tp.Growth)
+	}
 	for i := range maxTable {
-		e.Add(&Page{"http://n.test/", fmt.Sprintf("w%dx", i), "", nil}, 1)
+		e.Add(&Page{fmt.Sprintf("http://n.test/%d", i), fmt.Sprintf("w%dx", i), "", nil}, 1)
 	}
 	if len(tp.Table) != maxTable {
 		t.Errorf("a table of %d words", len(tp.Table))
 	}
-	if _, err := create(t).Expand(Symbiosis); err == nil || !strings.Contains(err.Error(), "hint: topic -positive") {
+	if _, err := create(t).Expand(Symbiosis, 0.5, false); err == nil || !strings.Contains(err.Error(), "hint: topic -positive") {
 		t.Errorf("without vocabulary: %v", err)
 	}
 }
 
 func TestExpansionDoesNotDependOnEarlierPages(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
-	e := expansion(t, tp, Symbiosis)
+	e := expansion(t, tp, Symbiosis, true)
 	var words strings.Builder
 	for i := range 200_000 { // more than an analyzer remembers
 		fmt.Fprintf(&words, "w%dx ", i)
@@ -316,6 +345,16 @@ func FuzzLearn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, title, other, more string, language byte, literal bool) {
 		codes := []string{"da", "de", "en", "fr", "tr", "ru", "und", "fi", "hu", "id"}
 		tp := newTopic(t, codes[int(language)%len(codes)], "")
+		if err := tp.AddExampleKeywords([]Page{{"http://a.test/", title, text, nil}, {"http://b.test/", "", other, nil}}, []Page{{"http://c.test/", "", more, nil}}, 3); err == nil {
+			var b bytes.Buffer
+			if err := tp.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Read(&b); err != nil {
+				t.Fatalf("keywords of examples cannot be read: %v", err)
+			}
+		}
+		tp.Keywords = nil
 		if _, err := tp.AddQuery(title); err != nil {
 			return
 		}
@@ -324,8 +363,9 @@ func FuzzLearn(f *testing.F) {
 			t.Fatalf("the title has a word that counts: %v", err)
 		}
 		for _, rule := range []Rule{Symbiosis, Tunnel} {
-			e := expansion(t, tp, rule)
+			e := expansion(t, tp, rule, literal)
 			e.Add(&Page{"http://d.test/", text, more, nil}, 0.9)
+			e.Add(&Page{"http://e.test/", title, more, nil}, 0.6)
 		}
 		var first, second bytes.Buffer
 		if err := tp.Write(&first); err != nil {
@@ -344,9 +384,9 @@ func FuzzLearn(f *testing.F) {
 	})
 }
 
-func expansion(t *testing.T, tp *Topic, rule Rule) *Expansion {
+func expansion(t *testing.T, tp *Topic, rule Rule, literal bool) *Expansion {
 	t.Helper()
-	e, err := tp.Expand(rule)
+	e, err := tp.Expand(rule, 0.5, literal)
 	if err != nil {
 		t.Fatal(err)
 	}

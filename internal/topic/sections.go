@@ -45,6 +45,14 @@ type Entry struct {
 	URL    string  `json:"url,omitempty"` // address of the page that added the entry, if Expanded
 }
 
+// A Growth counts the pages that were relevant enough to add a word to the table since it was made.
+type Growth struct {
+	Limit float64 `json:"limit"` // the score that they reach; the latest, if it has changed
+	Pages int     `json:"pages"`
+	Known int     `json:"known"` // pages whose best word was in the table already
+	Words int     `json:"words"` // words that were added; at most Pages
+}
+
 // Shared holds the terms with the same document frequency among the positive examples.
 type Shared struct {
 	DF    int      `json:"df"` // at least 1
@@ -154,6 +162,9 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 	}
 	if err := t.checkTable(a, documents); err != nil {
 		return fmt.Errorf("table: %w", err)
+	}
+	if g := t.Growth; g != nil && (!ValidThreshold(g.Limit) || g.Pages < 0 || g.Pages > maxCount || min(g.Known, g.Words) < 0 || max(g.Known, g.Words) > g.Pages) {
+		return fmt.Errorf("growth: %+v: want a limit from 0, and of pages at most %d, of the others at most as many", *g, maxCount)
 	}
 	if err := checkVocabulary(t.Vocabulary, documents); err != nil {
 		return fmt.Errorf("vocabulary: %w", err)

@@ -32,6 +32,7 @@ type Topic struct {
 	Keywords   []Keyword   `json:"keywords"`             // matched expressions, never empty
 	Statistics *Statistics `json:"statistics,omitempty"` // statistics of all example pages
 	Table      []Entry     `json:"table,omitempty"`      // words of the topic, weighted by the positive examples
+	Growth     *Growth     `json:"growth,omitempty"`     // how many words pages of the crawl have added to the table
 	Vocabulary []Shared    `json:"vocabulary,omitempty"` // terms, grouped by the number of positive examples that contain them
 	Common     []string    `json:"common,omitempty"`     // terms that the negative examples also contain, see learn.go
 	Reference  *Reference  `json:"reference,omitempty"`  // the page that others are compared with

@@ -177,6 +177,8 @@ func TestReadErrors(t *testing.T) {
 		{"an expansion from nowhere", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion"}]}`, `"toads": url ""`},
 		{"an expansion from a link", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion","url":"HTTP://a.test"}]}`, `is not canonical: want http://a.test/`},
 		{"a page's word with an address", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page","url":"http://a.test/"}]}`, `origin page has no url`},
+		{"more words than pages", head + rest + `"growth":{"limit":0.7,"pages":1,"known":0,"words":2}}`, `growth: {Limit:0.7 Pages:1 Known:0 Words:2}`},
+		{"less than no page", head + rest + `"growth":{"limit":0.7,"pages":-1,"known":-1,"words":-1}}`, `growth: {`},
 		{"an entry twice", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page"},{"word":"toad","weight":0.5,"origin":"expansion","url":"http://a.test/"}]}`, `another entry of the term "toad"`},
 		{"a vocabulary of nobody", head + rest + stats + `"vocabulary":[{"df":0,"terms":["toad"]}]}`, "vocabulary: df 0"},
 		{"a vocabulary without terms", head + rest + stats + `"vocabulary":[{"df":1,"terms":[]}]}`, "vocabulary: df 1"},
@@ -230,6 +232,7 @@ const full = `{
     {"term":"newt","word":"newts","weight":0.8,"df":1,"origin":"page"},
     {"term":"toad","word":"toads","weight":0.8,"origin":"expansion","url":"http://a.test/toads"}
   ],
+  "growth": {"limit":0.7,"pages":3,"known":2,"words":1},
   "vocabulary": [
     {"df":2,"terms":["frog"]},
     {"df":1,"terms":["newt","pond"]}

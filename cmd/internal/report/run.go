@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,11 +54,15 @@ func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) 
 	if len(generations) > 0 {
 		last = generations[len(generations)-1].Dir
 	}
+	topic, err := last.LastTopic()
+	if err != nil {
+		return nil, err
+	}
 	for _, small := range []struct {
 		name string
 		to   *[]byte
 	}{
-		{dirs.Find(run.SettingsFile), &s.Settings}, {dirs.Find(run.Topic), &s.Topic},
+		{dirs.Find(run.SettingsFile), &s.Settings}, {cmp.Or(topic, dirs.Find(run.Topic)), &s.Topic},
 		{last.Path(run.StopReason), &s.StopReason}, {dirs[0].Path("judge.json"), &s.Summary},
 	} {
 		if *small.to, err = read(small.name); err != nil {

@@ -36,6 +36,6 @@ func (a *archived) fill(rec *wire.Record) {
 	}
 	sent := p.Header.Get("Content-Type")
 	c := a.extractor.Extract(page.Document{URL: p.URL, ContentType: cmp.Or(p.ContentType(), sent), Charset: p.Charset(), Refresh: p.Header["Refresh"], Body: p.Body})
-	rec.StatusCode, rec.FinalURL = p.StatusCode, p.URL
+	rec.StatusCode, rec.FinalURL, rec.Lang = p.StatusCode, p.URL, c.Lang
 	rec.Title, rec.Description, rec.Keywords, rec.Text, rec.AnchorText, rec.Links = c.Title, c.Description, c.Keywords, c.Text, c.AnchorText, c.Links
 }

@@ -9,6 +9,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/measure"
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -19,21 +20,52 @@ const (
 	maxReasons  = 20        // different reasons for leaving records out that are reported
 )
 
-// learnFromExamples adds the sections that are made from example pages to t.
-func (c *command) learnFromExamples(t *topic.Topic) error {
-	positive, err := c.readExamples("positive", c.positive)
+// readBoth reads the positive and the negative pages.
+func (c *command) readBoth() (positive, negative *measure.Examples, err error) {
+	if positive, err = c.readExamples("positive", c.positive); err != nil {
+		return nil, nil, err
+	}
+	negative = new(measure.Examples)
+	if len(c.negative) == 0 {
+		return positive, negative, nil
+	}
+	if negative, err = c.readExamples("negative", c.negative); err != nil {
+		return nil, nil, err
+	}
+	if url := positive.Shared(negative); url != "" {
+		err = fmt.Errorf("%s is among the positive and among the negative pages\nhint: take it out of one of them", url)
+	}
+	return positive, negative, err
+}
+
+// setLanguage sets the language of a topic that is still empty, with the language's first stemmer.
+func (c *command) setLanguage(t *topic.Topic, language string) error {
+	empty, err := topic.New(language, "")
 	if err != nil {
 		return err
 	}
-	negative := new(measure.Examples)
-	if len(c.negative) > 0 {
-		if negative, err = c.readExamples("negative", c.negative); err != nil {
-			return err
-		}
-		if url := positive.Shared(negative); url != "" {
-			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: take it out of one of them", url)
-		}
+	t.Language, t.Stemmer = empty.Language, empty.Stemmer
+	if language != text.DefaultLanguage {
+		fmt.Fprintf(c.stderr, "topic: the language of the example pages seems to be %s; -language says which it is\n", language)
 	}
+	return nil
+}
+
+// addKeywords adds words of the examples to a topic without keywords.
+func (c *command) addKeywords(t *topic.Topic, positive, negative *measure.Examples) error {
+	if err := measure.AddKeywords(t, positive, negative); err != nil {
+		return err
+	}
+	words := make([]string, len(t.Keywords))
+	for i, k := range t.Keywords {
+		words[i] = fmt.Sprintf("%s %.2g", k.Text, k.Weight)
+	}
+	fmt.Fprintf(c.stderr, "topic: keywords of the examples, with their weights: %s\n", strings.Join(words, ", "))
+	return nil
+}
+
+// learnFromExamples adds the sections that are made from example pages to t.
+func (c *command) learnFromExamples(t *topic.Topic, positive, negative *measure.Examples) error {
 	if url, err := weburl.Canonical(c.learn.Reference); err == nil {
 		c.learn.Reference = url // as records have it
 	}

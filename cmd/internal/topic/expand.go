@@ -26,8 +26,10 @@ type expander struct {
 	topic     *topic.Topic
 	expansion *topic.Expansion
 	threshold float64
+	literal   bool
 
-	pages, scored, near, added int
+	pages, scored int
+	before        topic.Growth // at the start of the window
 }
 
 // newExpander parses the value of -expand.
@@ -37,8 +39,8 @@ func (c *command) newExpander() (*expander, error) {
 	if i < 0 {
 		return nil, filter.Usagef("-expand %s: known rules are symbiosis, tunnel", name)
 	}
-	e := &expander{rule: rules[i], file: c.topic, threshold: rules[i].Threshold()}
-	if c.learn.Literal {
+	e := &expander{rule: rules[i], file: c.topic, threshold: rules[i].Threshold(), literal: c.learn.Literal}
+	if e.literal {
 		e.threshold -= e.bias
 	}
 	var err error
@@ -55,8 +57,8 @@ func (c *command) newExpander() (*expander, error) {
 
 // beginWindow starts a new window: it resets the counters, and keeps the table.
 func (e *expander) beginWindow() (err error) {
-	e.pages, e.scored, e.near, e.added = 0, 0, 0, 0
-	if e.expansion, err = e.topic.Expand(e.Rule); err != nil {
+	e.pages, e.scored, e.before = 0, 0, e.growth()
+	if e.expansion, err = e.topic.Expand(e.Rule, e.threshold, e.literal); err != nil {
 		return fmt.Errorf("topic file %s: %w", e.file, err)
 	}
 	return nil
@@ -74,12 +76,26 @@ func (e *expander) add(rec *wire.Record) {
 	}
 	e.scored++
 	if relevance := rec.Scores[i].Value; relevance >= e.threshold {
-		e.near++
 		p := topic.Page{URL: strings.Clone(rec.URL), Title: rec.Title[:min(len(rec.Title), measure.MaxText)], Text: rec.Text[:min(len(rec.Text), measure.MaxText)]} // the record is read into again
-		if e.expansion.Add(&p, relevance) != nil {
-			e.added++
-		}
+		e.expansion.Add(&p, relevance)
 	}
+}
+
+// growth returns the counts of the topic.
+func (e *expander) growth() topic.Growth {
+	if g := e.topic.Growth; g != nil {
+		return *g
+	}
+	return topic.Growth{}
+}
+
+// grown returns the counts of the window.
+func (e *expander) grown() topic.Growth {
+	g := e.growth()
+	g.Pages -= e.before.Pages
+	g.Known -= e.before.Known
+	g.Words -= e.before.Words
+	return g
 }
 
 // checkScores returns an error if no page had the score that is needed.
@@ -111,7 +127,8 @@ func (c *command) runExpand() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "topic: %d of %d pages have a %s of %.4g or more; words added: %d\n", e.near, e.scored, e.measure, e.threshold, e.added)
+	g := e.grown()
+	fmt.Fprintf(c.stderr, "topic: %d of %d pages have a %s of %.4g or more; words added: %d; the best word was in the table already: %d\n", g.Pages, e.scored, e.measure, e.threshold, g.Words, g.Known)
 	return e.topic.Write(c.stdout)
 }
 
@@ -124,23 +141,28 @@ func (c *command) expandWindows(e *expander) error {
 		return err
 	}
 	defer in.Close()
-	begun, words := false, int64(0)
+	begun, first := false, e.growth()
+	last := first // the counts at the end of the last window
 	s := filter.Stream{
 		Name: "topic", Stdin: in, Stdout: c.stdout, Stderr: c.stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score,
-		Notes: func() []slog.Attr { return []slog.Attr{slog.Int64("words_added", words)} },
+		Notes: func() []slog.Attr {
+			return []slog.Attr{
+				slog.Int("pages_at_limit", last.Pages-first.Pages), slog.Int("words_known", last.Known-first.Known), slog.Int("words_added", last.Words-first.Words),
+			}
+		},
 	}
 	return s.Each(func() func(*wire.Record) error {
 		return func(rec *wire.Record) error {
-			mark, first := rec.IsMark(), !begun
+			mark, leading := rec.IsMark(), !begun
 			begun = true
 			switch {
 			case !mark:
 				e.add(rec)
 				return nil
-			case first:
+			case leading:
 				return nil
 			}
-			words += int64(e.added)
+			last = e.growth()
 			return e.endWindow(run.File(c.windows, rec.Generation, run.Topic))
 		}
 	})
@@ -157,10 +179,10 @@ func (e *expander) endWindow(file string) error {
 	return e.beginWindow()
 }
 
-// writeTopic writes the topic to file if it has grown in the window. If not, it removes a file
-// that a killed run has left.
+// writeTopic writes the topic to file if a page of the window was relevant enough to add a word. If
+// not, it removes a file that a killed run has left.
 func (e *expander) writeTopic(file string) error {
-	if e.added == 0 {
+	if e.grown().Pages == 0 {
 		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

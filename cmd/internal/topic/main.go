@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/measure"
 	"spoor/internal/text"
 	"spoor/internal/topic"
 )
@@ -134,8 +135,8 @@ func (c *command) misuse(given map[string]bool) error {
 		return filter.Usagef("unexpected argument %q\nhint: every file of pages has a -positive, -negative or -background before it", c.files[0])
 	case len(c.files) > 0:
 		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", c.files[0])
-	case c.topic == "" && c.query == "" && len(c.keywords) == 0:
-		return filter.Usagef("no words: use -query \"words\" or -keyword expression=weight\nhint: topic -h has examples")
+	case c.topic == "" && !c.hasWords() && len(c.positive) == 0:
+		return filter.Usagef("no words: use -query \"words\", -keyword expression=weight or -positive FILE\nhint: topic -h has examples")
 	case len(c.negative) > 0 && len(c.positive) == 0:
 		return filter.Usagef("-negative without -positive: a classifier learns from both\nhint: give pages about the topic with -positive FILE")
 	case c.topic != "" && len(c.positive)+len(c.background) == 0 && c.threshold == "":
@@ -146,14 +147,12 @@ func (c *command) misuse(given map[string]bool) error {
 	return nil
 }
 
+// hasWords reports whether words of the topic are given.
+func (c *command) hasWords() bool { return c.query != "" || len(c.keywords) > 0 }
+
 // runMake writes a topic made from words or another topic, and from examples.
 func (c *command) runMake() error {
-	t, err := c.topicFromWords()
-	if c.topic != "" {
-		if t, err = topic.Load(c.topic); err != nil {
-			return filter.Usagef("%w", err)
-		}
-	}
+	t, err := c.begin()
 	if err != nil {
 		return err
 	}
@@ -170,8 +169,15 @@ func (c *command) runMake() error {
 		}
 		defer c.archived.replay.Close()
 	}
+	var positive, negative *measure.Examples
 	if len(c.positive) > 0 {
-		if err := c.learnFromExamples(t); err != nil {
+		if positive, negative, err = c.readBoth(); err != nil {
+			return err
+		}
+	}
+	byExample := len(t.Keywords) == 0
+	if byExample && c.language == "" && c.stemmer == "" {
+		if err := c.setLanguage(t, positive.Language()); err != nil {
 			return err
 		}
 	}
@@ -180,7 +186,36 @@ func (c *command) runMake() error {
 			return err
 		}
 	}
+	if byExample {
+		if err := c.addKeywords(t, positive, negative); err != nil {
+			return err
+		}
+	}
+	if positive != nil {
+		if err := c.learnFromExamples(t, positive, negative); err != nil {
+			return err
+		}
+	}
 	return t.Write(c.stdout)
+}
+
+// begin returns the topic of -topic, or of the words, which is empty if there are none.
+func (c *command) begin() (*topic.Topic, error) {
+	switch {
+	case c.topic != "":
+		t, err := topic.Load(c.topic)
+		if err != nil {
+			return nil, filter.Usagef("%w", err)
+		}
+		return t, nil
+	case c.hasWords():
+		return c.topicFromWords()
+	}
+	t, err := topic.New(c.language, c.stemmer)
+	if err != nil {
+		return nil, filter.Exit(filter.StatusMisuse, err)
+	}
+	return t, nil
 }
 
 // topicFromWords returns the topic of the query and the keywords.
