@@ -48,7 +48,7 @@ func (t *Topic) AddExampleKeywords(positive, negative []Page, n int) error {
 		idf := 1.0
 		if documents > 0 {
 			n := float64(shares[name] * float64(documents))
-			idf = math.Log(1 + (float64(documents)-n+0.5)/(n+0.5))
+			idf = rounded(math.Log(1 + (float64(documents)-n+0.5)/(n+0.5))) // the last bits differ between machines
 		}
 		all = append(all, Keyword{Text: word, Weight: float64(l.positive.TF(term)) * float64(l.positive.DF(term)) * idf, Terms: terms})
 	}
