@@ -145,6 +145,9 @@ func (c *Comparison) checkInputs() error {
 // the random seeds, by name: mostly digests of files.
 func (p *Plan) inputs() (map[string]string, error) {
 	in := map[string]string{"number of pages": fmt.Sprint(p.pages)}
+	if p.relevant > 0 {
+		in["number of relevant pages"] = fmt.Sprint(p.relevant)
+	}
 	files := map[string]string{}
 	for _, w := range p.webs {
 		digest, err := run.DigestArchives([]string{w.archive})

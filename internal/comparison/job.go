@@ -348,6 +348,9 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 	}
 	args := append([]string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", c.seedFile(j), "-strategy", j.crawler.strategy}, j.crawler.flags...)
 	args = append(args, "-pages", fmt.Sprint(budget), "-seed", fmt.Sprint(j.chance), "-archive", c.archives(j.topic.web))
+	if c.Plan.relevant > 0 {
+		args = append(args, "-relevant", fmt.Sprint(c.Plan.relevant))
+	}
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}

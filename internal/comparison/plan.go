@@ -43,6 +43,7 @@ type Plan struct {
 	crawlers   []crawler
 	chance     []int  // random seeds
 	pages      int    // budget of each crawl; 0: T of judge -budget
+	relevant   int    // a crawl ends at so many relevant pages, by its own measure; 0: no limit
 	reference  string // "" for none
 	jobs       []*job
 	names      map[string]bool // the names that are in use, with their kinds, such as "web webkb"
@@ -115,7 +116,8 @@ var statements = map[string]statement{
 	"score":     {"score NAME COMMAND", 2, 2, (*Plan).readScore},
 	"track":     {"track K|E|Q [STRATEGY...] [-FLAG...]", 1, 0, (*Plan).readTrack},
 	"chance":    {"chance N...", 1, 0, (*Plan).readChance},
-	"pages":     {"pages N", 1, 1, (*Plan).readPages},
+	"pages":     {"pages N", 1, 1, func(p *Plan, words []string) error { return readCount(words, &p.pages) }},
+	"relevant":  {"relevant N", 1, 1, func(p *Plan, words []string) error { return readCount(words, &p.relevant) }},
 	"reference": {"reference NAME", 1, 0, func(p *Plan, words []string) error { p.reference = strings.Join(words, " "); return nil }},
 }
 
@@ -203,7 +205,7 @@ func (p *Plan) readLine(line string) error {
 	s, known := statements[key]
 	switch {
 	case !known:
-		return fmt.Errorf("%s: lines begin with web, classes, topic, seeds, search, lacking, judged-by, evolve, score, track, chance, pages or reference", key)
+		return fmt.Errorf("%s: lines begin with web, classes, topic, seeds, search, lacking, judged-by, evolve, score, track, chance, pages, relevant or reference", key)
 	case (key == "evolve" || key == "score") && len(words) > 1:
 		_, line, _ = strings.Cut(line, key)
 		_, line, _ = strings.Cut(line, words[0])
@@ -377,12 +379,12 @@ func (p *Plan) readChance(words []string) error {
 	return nil
 }
 
-func (p *Plan) readPages(words []string) error {
+func readCount(words []string, count *int) error {
 	n, err := strconv.ParseUint(words[0], 10, 31)
 	if err != nil || n == 0 {
 		return errForm
 	}
-	p.pages = int(n)
+	*count = int(n)
 	return nil
 }
 

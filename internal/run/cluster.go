@@ -264,8 +264,8 @@ func (s *Settings) checkCluster(stages Stages) error {
 	if s.Search != "" || s.SeedQuery != "" || stages.find("search") != nil {
 		return faultf(statusMisuse, "-cluster cannot be used with a search: what queries cost is known too late to share -pages")
 	}
-	if s.PerDay > 0 || s.Keep > 0 {
-		return faultf(statusMisuse, "-per-day and -keep cannot be used with -cluster")
+	if s.PerDay > 0 || s.Keep > 0 || s.Relevant > 0 {
+		return faultf(statusMisuse, "-per-day, -keep and -relevant cannot be used with -cluster")
 	}
 	return nil
 }

@@ -254,7 +254,7 @@ func (c *Crawl) start() error {
 		} else if reason == EndEmpty && s.Recrawl && t.Fetched < s.Pages { // it may have been resumed with -recrawl: pages will be due
 			t.Empty = 0
 		} else if reason == EndInterrupted { // if that was after the last page, the crawl now ends for another reason
-		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
+		} else if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations || s.Relevant > 0 && t.Relevant >= s.Relevant {
 			c.View.Note("finished already: %s; %s", reason, c.text())
 			c.View.Note("%s", t.byOperator())
 			c.View.Note("%s", c.growth())
@@ -411,6 +411,8 @@ func (c *Crawl) checkEnd(interrupted int) error {
 		return c.end(EndPages)
 	case s.Generations > 0 && t.Generation >= s.Generations:
 		return c.end(EndGenerations)
+	case s.Relevant > 0 && t.Relevant >= s.Relevant:
+		return c.end(EndRelevant)
 	case interrupted != 0:
 		return c.endInterrupted(faultf(interrupted, ""))
 	case exists(c.Dir.Path(StopFile)):
@@ -887,6 +889,7 @@ func (c *Crawl) closeStore() error {
 const (
 	EndPages       = "pages"
 	EndGenerations = "generations"
+	EndRelevant    = "relevant"
 	EndEmpty       = "frontier_empty"
 	EndNotDue      = "not_due"
 	EndStopped     = "stop_file"
@@ -943,7 +946,7 @@ func (c *Crawl) end(reason string) error {
 			c.View.Say("no address was excluded by these rules: %s", showRules(unused))
 		}
 	}
-	if reason == EndGenerations && c.Settings.Partition == "" {
+	if (reason == EndGenerations || reason == EndRelevant) && c.Settings.Partition == "" {
 		c.View.Note("%s", c.limitHint())
 	}
 	if c.Settings.Steady { // its stages log their counts only when they end

@@ -39,6 +39,7 @@ type Server struct {
 	Exchange      bool          // returning marks say how many addresses to lease and when to end, see package exchange
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
+	Relevant      int           // end when so many outcomes are relevant; 0 is no limit
 	Keep          int           // number of visited pages from which only visited pages are leased; 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
 	Timeout       time.Duration // fail if no record comes back for this long
@@ -112,6 +113,7 @@ type server struct {
 	untried bool // fetch returned the last address without trying it
 
 	spent       int       // cost of all windows
+	relevant    int       // relevant outcomes of all windows
 	sum         *Summary  // summary of the window
 	found       []byte    // the answered queries of the window and their results
 	paidQueries []byte    // answered queries whose cost is charged to the next window; sent before its addresses
@@ -222,7 +224,7 @@ func (v *server) resume() error {
 		return nil
 	}
 	if v.Done != nil {
-		v.window, v.spent, v.visited = v.Done.Generation+1, v.Done.Fetched, v.Done.Last.Visited
+		v.window, v.spent, v.relevant, v.visited = v.Done.Generation+1, v.Done.Fetched, v.Done.Relevant, v.Done.Last.Visited
 	} else if err := v.readSummaries(); err != nil {
 		return err
 	}
@@ -243,6 +245,7 @@ func (v *server) readSummaries() error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		v.spent += sum.Cost
+		v.relevant += sum.Relevant
 		v.visited = sum.Visited
 	}
 }
@@ -544,6 +547,7 @@ func (v *server) mark(ctx context.Context, window int) error {
 		return err
 	}
 	v.spent += v.sum.Cost
+	v.relevant += v.sum.Relevant
 	if v.Exchange {
 		v.window++
 		return v.leaseGiven()
@@ -617,6 +621,8 @@ func (v *server) lease() error {
 		return v.finish(EndPages)
 	case v.MaxWindows > 0 && v.window > v.MaxWindows:
 		return v.finish(EndGenerations)
+	case v.Relevant > 0 && v.relevant >= v.Relevant:
+		return v.finish(EndRelevant)
 	case v.stopped():
 		return v.finish(EndStopped)
 	case time.Now().Before(v.due):

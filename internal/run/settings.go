@@ -53,6 +53,7 @@ type Settings struct {
 
 	Pages       int // maximum number of fetches
 	Generations int // maximum number of generations; 0 is no limit
+	Relevant    int // number of relevant pages that is enough; 0 is no limit
 	Patience    time.Duration
 	Form        string // FormSteady, FormLoop, or "" for the quicker form that the stages allow
 	Steady      bool   // the form of the crawl: one pipeline for all generations
@@ -128,6 +129,7 @@ var settings = []setting{
 	list("scope", false, func(s *Settings) *[]string { return &s.Scope }),
 	number("pages", false, func(s *Settings) *int { return &s.Pages }),
 	number("generations", false, func(s *Settings) *int { return &s.Generations }),
+	number("relevant", false, func(s *Settings) *int { return &s.Relevant }),
 	duration("patience", false, func(s *Settings) *time.Duration { return &s.Patience }),
 	number("min-free", false, func(s *Settings) *int { return &s.MinFree }),
 	word("crawl", true, func(s *Settings) *string { return &s.Crawl }),

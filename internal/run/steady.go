@@ -59,6 +59,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Stop:          c.Dir.Path(StopFile),
 		Pages:         s.Pages,
 		MaxWindows:    s.Generations,
+		Relevant:      s.Relevant,
 		Patience:      s.Patience,
 		Timeout:       c.timeout(),
 		CompactAt:     64 << 20,

@@ -281,7 +281,14 @@ func (c *Crawl) limitHint() string {
 	if s.Generations > 0 && t.Generation >= s.Generations {
 		flags += " -generations 0"
 	}
-	return fmt.Sprintf("hint: the run keeps -pages %d and -generations %d (0 is no limit); %scrawl -run %s%s continues it", s.Pages, s.Generations, c.Prefix, Quote(string(c.Dir)), flags)
+	relevant := ""
+	if s.Relevant > 0 {
+		relevant = fmt.Sprintf(" and -relevant %d", s.Relevant)
+		if t.Relevant >= s.Relevant {
+			flags += " -relevant 0"
+		}
+	}
+	return fmt.Sprintf("hint: the run keeps -pages %d and -generations %d%s (0 is no limit); %scrawl -run %s%s continues it", s.Pages, s.Generations, relevant, c.Prefix, Quote(string(c.Dir)), flags)
 }
 
 // byOperator returns a line with the numbers of pages of each operator, the largest first, and the

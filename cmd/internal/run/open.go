@@ -29,7 +29,7 @@ type opening struct {
 	proxyLogin        bool     // -proxy has a user name
 	off               []string // switches of fetch that are switched off
 	s                 run.Settings
-	pages, generations, size, seed, patience,
+	pages, generations, relevant, size, seed, patience,
 	perHost, perNiche, maxPerHost, maxPerNiche, perDay, keep number
 	traps string
 
@@ -87,6 +87,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.Compat, "compat", false, "follow the paper of the strategy literally; the default differs from it in places, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop when the cost reaches `n`; the cost is fetched pages plus queries")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
+	fs.Var(&o.relevant, "relevant", "stop when `n` pages are relevant, as the stage score judges them, at the end of the generation")
 	fs.Var(&o.size, "size", "`addresses` a generation (default 200, with -archive or -cluster 20, and with most strategies at least a thousandth of the pages fetched so far)")
 	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
 	fs.Var(&o.seed, "chance", "the same as -seed")
@@ -166,6 +167,7 @@ var stageVariables = map[string]string{"FETCH": "fetch", "PARSE": "parse", "SCOR
 func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	s := &o.s
 	s.Params, s.Archives, s.Horizon, s.MinFree = o.params, o.archives, o.horizon, int(o.minFree)
+	s.Relevant = int(o.relevant)
 	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
 	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
 	s.Patience, s.Keep, s.PerDay = time.Duration(o.patience)*time.Second, int(o.keep), int(o.perDay)
