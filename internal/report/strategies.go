@@ -53,13 +53,14 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 		most = max(most, len(t.Strategies))
 	}
 	for _, f := range c.Figures {
-		name := f.Title
+		var name strings.Builder
+		name.WriteString(f.Title)
 		for _, l := range f.Lines {
 			if l.Ended > 0 {
-				name += fmt.Sprintf("; %s: %d of %s ended before the last cost", l.Name, l.Ended, plural(l.Crawls, "crawl", "crawls"))
+				name.WriteString(fmt.Sprintf("; %s: %d of %s ended before the last cost", l.Name, l.Ended, plural(l.Crawls, "crawl", "crawls")))
 			}
 		}
-		v.Pictures = append(v.Pictures, smallView{Name: name, Picture: f.picture()})
+		v.Pictures = append(v.Pictures, smallView{Name: name.String(), Picture: f.picture()})
 	}
 	v.Heading = plural(most, "strategy", "strategies") + " compared by " + cmp.Or(c.Title, c.Measure)
 	return v
