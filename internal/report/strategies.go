@@ -57,7 +57,7 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 		name.WriteString(f.Title)
 		for _, l := range f.Lines {
 			if l.Ended > 0 {
-				name.WriteString(fmt.Sprintf("; %s: %d of %s ended before the last cost", l.Name, l.Ended, plural(l.Crawls, "crawl", "crawls")))
+				fmt.Fprintf(&name, "; %s: %d of %s ended before the last cost", l.Name, l.Ended, plural(l.Crawls, "crawl", "crawls"))
 			}
 		}
 		v.Pictures = append(v.Pictures, smallView{Name: name.String(), Picture: f.picture()})
