@@ -1,6 +1,8 @@
 package closedweb
 
 import (
+	"strings"
+
 	"spoor/internal/judge"
 	"spoor/internal/wire"
 )
@@ -66,7 +68,7 @@ func (c *Crawl) countOperator(name string, cost int64) {
 	if _, known := c.operators[name]; !known && len(c.operators) >= maxOperators {
 		name = otherOperator
 	}
-	c.operators[name] += cost
+	c.operators[strings.Clone(name)] += cost // an assignment keeps the new key, which is in the memory of the record
 }
 
 // addOpinion counts the scores and the field relevant that the crawl itself gave a page, which is relevant
