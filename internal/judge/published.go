@@ -234,10 +234,14 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 			some = append(some, &r)
 		}
 	}
-	if !slices.ContainsFunc(some, func(r *Result) bool { return r.Name == f.Table.Rows[0].Crawler }) {
-		return nil // all its crawls have ended before
+	reference := f.Table.Rows[0].Crawler
+	if !slices.ContainsFunc(some, func(r *Result) bool { return r.Name == reference }) {
+		reference = "" // all its crawls have ended before
 	}
-	tables, err := Compare(some, CompareOptions{By: c, Reference: f.Table.Rows[0].Crawler, Tie: 0.01, Seed: seed})
+	if some == nil {
+		return nil
+	}
+	tables, err := Compare(some, CompareOptions{By: c, Reference: reference, Tie: 0.01, Seed: seed})
 	if err != nil {
 		return err
 	}
