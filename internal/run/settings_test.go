@@ -21,7 +21,7 @@ func full(t *testing.T) *Settings {
 		Archives: []string{"/a b/one.warc.gz", `/"quoted"\n.warc`, "/two\nlines.warc"}, Content: "sha256:1", Capture: "near 2020", ArchiveFirst: true,
 		Seeds: "sha256:2", SeedQuery: "“ciphers”\nand 'hashes' ", Search: "/index.db",
 		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, MinFree: 5, Traps: true, Recrawl: true, Main: true, Keep: 8, PerDay: 9,
-		Pages: 500, Generations: 6, Patience: 5 * time.Minute, Form: FormSteady, Grows: true, Steady: true, Watch: true, Live: []string{"-agent=My Bot/1", "-http1"},
+		Pages: 500, Generations: 6, Relevant: 10, Patience: 5 * time.Minute, Form: FormSteady, Grows: true, Steady: true, Watch: true, Live: []string{"-agent=My Bot/1", "-http1"},
 		Cluster: Cluster{Exchange: []string{"-to=nats.test", "-ca=/a b/ca.pem"}, Crawl: "jazz", Node: "a", Partitions: 16, Lag: 1, Share: "reward", Partition: "7/16"},
 		Ran:     map[string]string{"fetch": "fetch", "score": `bash -c 'jq .' | score -keep`}, Replaced: []string{"score"},
 	}
