@@ -25,10 +25,12 @@ type Crawl struct {
 	operators                     map[string]int64 // cost up to T
 }
 
-// maxOperators bounds the operators that are counted by name; the cost of others is that of otherOperator.
+// maxOperators bounds the operators that are counted by name, and maxOperatorName their names, in bytes. The
+// cost of others is that of otherOperator.
 const (
-	maxOperators  = 50
-	otherOperator = "other"
+	maxOperators    = 50
+	maxOperatorName = 100
+	otherOperator   = "other"
 )
 
 // NewCrawl returns a crawl through w without records. The judge must be a judge of w.
@@ -65,7 +67,7 @@ func (c *Crawl) countOperator(name string, cost int64) {
 	if c.operators == nil {
 		c.operators = map[string]int64{}
 	}
-	if _, known := c.operators[name]; !known && len(c.operators) >= maxOperators {
+	if _, known := c.operators[name]; !known && (len(c.operators) >= maxOperators || len(name) > maxOperatorName) {
 		name = otherOperator
 	}
 	c.operators[strings.Clone(name)] += cost // an assignment keeps the new key, which is in the memory of the record

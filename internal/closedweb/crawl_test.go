@@ -48,6 +48,9 @@ func TestOperators(t *testing.T) {
 	if got, want := operators(lines, 7), map[string]int64{"seed": 1, "crossover": 2, "mutation": 2, "restart": 1}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	if got := operators(`{"url":"http://a.test/","operator":"`+strings.Repeat("x", 1000)+`","status_code":200}`, 7); got[otherOperator] != 1 || len(got) != 1 {
+		t.Errorf("a long name is counted as %v", got)
+	}
 	var many strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&many, `{"url":"http://a.test/x%d","operator":"o%d","status_code":404}`+"\n", i, i)
