@@ -74,6 +74,7 @@ const (
 // Verdicts returns all verdicts, the strongest first.
 func Verdicts() []Verdict { return []Verdict{Reproduced, OnlyOwn, NotShown, CannotBe} }
 
+// near is the distance within which a value that is compared with no other is reproduced.
 const near = 0.1
 
 // OverlapOf is the measure of tables whose rows are pairs of crawlers: their names, joined by this word, name the
