@@ -46,6 +46,30 @@ func TestIndexesOfOtherProgramsAreKept(t *testing.T) {
 	}
 }
 
+// TestTemporaryFilesOfOtherProgramsAreKept checks that a file with the name of the temporary file is
+// neither truncated nor renamed, and that an empty or unfinished one is used.
+func TestTemporaryFilesOfOtherProgramsAreKept(t *testing.T) {
+	for what, test := range map[string]struct {
+		content string
+		kept    bool
+	}{
+		"empty":             {"", false},
+		"unfinished":        {string(metaLine(Meta{})), false},
+		"another program's": {"precious\n", true},
+	} {
+		path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
+		testfile.Write(t, path+indexSuffix+".part", []byte(test.content))
+		x := indexAt(t, path, IndexOptions{Beside: true})
+		if !x.Has("http://a/1") || (x.Path == "") != test.kept {
+			t.Errorf("%s: the index is at %q", what, x.Path)
+		}
+		b, err := os.ReadFile(path + indexSuffix + ".part")
+		if test.kept != (err == nil) || test.kept && string(b) != test.content {
+			t.Errorf("%s: %q, %v", what, b, err)
+		}
+	}
+}
+
 func TestUnusedFilesOfTheCacheAreRemoved(t *testing.T) {
 	cache := t.TempDir()
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"))

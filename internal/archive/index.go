@@ -173,8 +173,13 @@ func isOwnIndex(path string) bool {
 		return false
 	}
 	defer f.Close()
+	return startsAsIndex(f)
+}
+
+// startsAsIndex reports whether a file starts like an index that this package has written.
+func startsAsIndex(f *os.File) bool {
 	var head [len(metaStart)]byte
-	_, err = io.ReadFull(f, head[:])
+	_, err := f.ReadAt(head[:], 0)
 	return err == nil && string(head[:]) == metaStart
 }
 
@@ -437,9 +442,6 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 		return nil, &placeError{err}
 	}
 	part := path + ".part"
-	if old, err := os.Lstat(part); err == nil && old.Size() > 0 && !isOwnIndex(part) {
-		return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere)", part)}
-	}
 	for {
 		f, err := openFile(part, os.O_RDWR|os.O_CREATE)
 		if err != nil {
@@ -456,6 +458,11 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 				return x, nil
 			}
 			continue
+		}
+		// From here on no other process renames the file.
+		if old, err := f.Stat(); err != nil || old.Size() > 0 && !startsAsIndex(f) {
+			f.Close()
+			return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere)", part)}
 		}
 		x, err := fillIndex(f, archive, path, info, report)
 		if err != nil {
