@@ -38,6 +38,8 @@ type Query struct {
 	Weights []float64 // parallel to Terms; above 0
 	Share   []float64 // by number of a term: share of the background documents that contain it; may be empty
 
+	Feedback float64 // weight of the second estimate, in standard deviations of the first; 0: none
+
 	// Classifier holds the weights of a linear classifier of pages, by term; it may be empty.
 	// The score of a page is Σ weight · √(occurrences / length), as in package fitness.
 	Classifier []float64
@@ -51,7 +53,6 @@ const (
 	rounds           = 3       // rounds of pseudo-relevance feedback
 	positiveShare    = 0.2     // at least this share of the pages are examples
 	minPositive      = 3       // at least this many pages are examples
-	mixture          = 0.3     // weight of the second estimate, in standard deviations of the first
 	doubtful         = 0.08    // no seed is trusted if the mean BM25 of the seeds is at most this
 	trusted          = 0.18    // a seed is fully trusted if its BM25 and the mean are at least this
 	seedShare        = 0.7     // weight of trusted seeds among the examples
@@ -103,8 +104,8 @@ func (m *Model) IDF(term int32) float64 {
 // most important word is the most frequent.
 func (m *Model) QueryIDF(i int) float64 { return m.asked[i] }
 
-// New returns the model of a crawl that has fetched pages. pages[:seeds] are its seeds. Every term is less
-// than the number terms.
+// New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted.
+// Every term is less than the number terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)
@@ -306,7 +307,7 @@ func (m *Model) Relevance(p *Page) float64 {
 		if len(m.query.Classifier) > 0 {
 			z += m.thirdEstimate(m.classify(p))
 		}
-		x += float64(float64(mixture*m.first.deviation) * z)
+		x += float64(float64(m.query.Feedback*m.first.deviation) * z)
 	}
 	x = clamp(x)
 	return x / (x + m.half)

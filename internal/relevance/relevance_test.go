@@ -42,7 +42,7 @@ func (c corpus) pages(n, asked, topical int) (ps []Page) {
 
 // query asks for terms 0 and 1, which are rare in the background.
 func query() Query {
-	q := Query{Terms: []int32{0, 1}, Weights: []float64{1, 1}, Share: make([]float64, 100)}
+	q := Query{Terms: []int32{0, 1}, Weights: []float64{1, 1}, Share: make([]float64, 100), Feedback: 0.3}
 	for t := range q.Share {
 		if t >= 10 {
 			q.Share[t] = 0.5

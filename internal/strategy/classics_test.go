@@ -55,6 +55,7 @@ var classics = []string{
 	"gcrawler", "gcrawler population=1 window=1",
 	"hotqueue", "hotqueue order=backlink distance=0", "hotqueue order=pagerank occurrences=5", "hotqueue order=location",
 	"forage", "forage queries=true", "forage islands=false window=1",
+	"forage ignore-menus=false skip-copies=false trust-seeds=false feedback=0 background=false",
 	"contextgraph every=5", "intelligent every=5", "reinforce every=5",
 	"infospiders", "infospiders population=3 links=4 cost=0.3", "infospiders theta=0.3 keywords=3 hidden=1",
 }

@@ -37,6 +37,11 @@ type forage struct {
 	Islands bool // whether a plain policy competes
 	Queries bool // whether queries are emitted
 
+	// Parts that may be omitted, to measure what they contribute.
+	TrustSeeds bool // whether seeds that have words of the query are examples
+	SkipCopies bool // whether addresses of probable copies are held back
+	Background bool // whether the words of the query are weighted by a background
+
 	foraged
 	policy
 	asking
@@ -59,7 +64,8 @@ type forage struct {
 type extent struct{ pages, aliases, terms, addresses int }
 
 func newForage() Strategy {
-	s := &forage{Window: 5, Islands: true, last: math.NaN()}
+	s := &forage{Window: 5, Islands: true, TrustSeeds: true, SkipCopies: true, Background: true, last: math.NaN()}
+	s.IgnoreMenus, s.query.Feedback = true, 0.3
 	s.crawl = &s.memory
 	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
 	s.forms.most = maxForms
@@ -73,6 +79,11 @@ func (s *forage) Params() []Param {
 		{Name: "window", Doc: "number of addresses in each of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
 		{Name: "islands", Doc: "a plain policy competes for the addresses of a generation", Value: &s.Islands},
 		{Name: "queries", Doc: "a search is asked for pages of the topic", Value: &s.Queries},
+		{Name: "ignore-menus", Doc: "lines that half of the pages of a site have are no text of a page", Value: &s.IgnoreMenus},
+		{Name: "skip-copies", Doc: "addresses that probably lead to copies of fetched pages are held back", Value: &s.SkipCopies},
+		{Name: "trust-seeds", Doc: "seeds that have words of the query are examples of relevant pages", Value: &s.TrustSeeds},
+		{Name: "feedback", Doc: "weight of the similarity to the pages with the best scores, beside the query", Value: &s.query.Feedback, Range: [2]float64{0, 100}},
+		{Name: "background", Doc: "words of the query are weighted by the topic's background, not by the crawl", Value: &s.Background},
 	}
 }
 
@@ -97,7 +108,10 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 	if err != nil {
 		return err
 	}
-	s.common, _ = t.Background(words)
+	s.common = nil
+	if s.Background {
+		s.common, _ = t.Background(words)
+	}
 	s.classifier = nil
 	if t.Classifier != nil {
 		s.classifier = map[string]float64{}

@@ -93,6 +93,8 @@ type arcWords struct {
 // of the link graph: for each, said has the number of its words. Links of a menu have the same words
 // on many pages, and these are stored once.
 type foraged struct {
+	IgnoreMenus bool // whether the lines of menus are no text of a page
+
 	crawl *memory
 
 	terms, paths vocabulary
@@ -167,13 +169,15 @@ func (f *foraged) learn(rec *wire.Record, place int, links func(func(graph.ID, *
 	lines, hashes := f.read(clip(rec.Text, readPage))
 	print, _ := strconv.ParseUint(rec.Simhash, 16, 64) // 0 if parse has not set it
 	s := f.enter(place, print, hashes)
-	if s.pages <= reviewed {
-		f.withoutMenus(&d, nil, lines)
-		f.store(place, &d, lines)
-	} else {
-		f.withoutMenus(&d, s.menus(), lines)
-		f.store(place, &d, nil)
+	var menus []uint32
+	if f.IgnoreMenus && s.pages > reviewed {
+		menus = s.menus()
 	}
+	f.withoutMenus(&d, menus, lines)
+	if s.pages > reviewed {
+		lines = nil
+	}
+	f.store(place, &d, lines)
 	f.link(place, links)
 }
 
@@ -212,7 +216,7 @@ func (f *foraged) doc(place int) *forageDoc {
 		return nil
 	}
 	d, lines := f.stored(place)
-	if len(lines) > 0 {
+	if f.IgnoreMenus && len(lines) > 0 {
 		if menus := f.menusOf(f.siteOf(place)); len(menus) > 0 {
 			f.withoutMenus(d, menus, readLines(lines))
 		}

@@ -132,7 +132,11 @@ func (s *forage) pageModel() *relevance.Model {
 	}
 	q := s.query
 	q.Share, q.Classifier = s.byTerm(s.common), s.byTerm(s.classifier)
-	s.pageFit = relevance.New(q, slices.Concat(seeds, pages), len(seeds), s.at.terms)
+	trusted := 0
+	if s.TrustSeeds {
+		trusted = len(seeds)
+	}
+	s.pageFit = relevance.New(q, slices.Concat(seeds, pages), trusted, s.at.terms)
 	return s.pageFit
 }
 

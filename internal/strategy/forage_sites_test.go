@@ -167,6 +167,47 @@ func TestForageOnSitesWithMenusAndCopies(t *testing.T) {
 	}
 }
 
+// Each part of forage that can be omitted changes the crawl, and without the rules for menus and copies it
+// fetches more pages of the site with menus only, and more copies.
+func TestPartsOfForageCanBeOmitted(t *testing.T) {
+	type outcome struct {
+		onC, copies int
+		fetched     string
+	}
+	crawled := func(params ...string) (o outcome) {
+		s := newStrategy(t, "forage", target(t), params)
+		known := map[string]bool{}
+		next := seeds("c.test/page/1", "a.test/page/1", "b.test/page/1")
+		for g := 1; g <= 25; g++ {
+			for _, a := range next {
+				rec := sited{}.fetch(a, g)
+				if known[rec.Simhash] {
+					o.copies++
+				}
+				known[rec.Simhash] = true
+				if strings.HasPrefix(a.URL, "http://c.test") {
+					o.onC++
+				}
+				o.fetched += a.URL + " "
+				s.Visit(rec)
+			}
+			next = s.Breed(10, rand.New(rand.NewPCG(1, uint64(g))))
+		}
+		return o
+	}
+	whole := crawled()
+	for _, param := range []string{"ignore-menus=false", "skip-copies=false", "trust-seeds=false", "feedback=0", "background=false"} {
+		o := crawled(param)
+		t.Logf("%s: %d copies (%d), %d on the site with menus only (%d)", param, o.copies, whole.copies, o.onC, whole.onC)
+		if o.fetched == whole.fetched {
+			t.Errorf("%s changes nothing", param)
+		}
+		if param == "ignore-menus=false" && 3*o.onC < 4*whole.onC || param == "skip-copies=false" && o.copies < 2*whole.copies+10 {
+			t.Errorf("%s: %d copies (%d), %d on the site with menus only (%d)", param, o.copies, whole.copies, o.onC, whole.onC)
+		}
+	}
+}
+
 // hamlets are many sites of few pages, whose menus are found while they are crawled.
 type hamlets struct{}
 

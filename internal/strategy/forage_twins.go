@@ -323,6 +323,9 @@ func (f *foraged) hostDirectory(id graph.ID) int32 {
 // isRepeat reports whether an address probably is the same page as a twin. among holds the keys of
 // the addresses that are considered as twins.
 func (s *forage) isRepeat(id graph.ID, among map[uint64]int32) (repeat bool) {
+	if !s.SkipCopies {
+		return false
+	}
 	t := &s.twins
 	s.twinsOf(id, func(k twinKey) bool {
 		if among[k.fetchedKey()] == 0 {
