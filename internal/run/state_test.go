@@ -50,7 +50,7 @@ func TestSavedTotals(t *testing.T) {
 	if got, err := d.SavedTotals(); err != nil || got.Fetched != 3 || got.Last.Relevant != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for _, text := range []string{"", "{", "{}"} {
+	for _, text := range []string{"", "{", `{"last":null}`} {
 		testfile.Check(t, d.overwrite(totalsFile, text))
 		if got, err := d.SavedTotals(); err == nil {
 			t.Errorf("%q: %+v", text, got)
