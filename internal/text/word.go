@@ -221,9 +221,21 @@ func startsUnspaced(word []byte) bool {
 // Words yields the words of s as written. In scripts without spaces, words overlap.
 func Words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		for start, end := range Spans(s) {
+			if !yield(s[start:end]) {
+				return
+			}
+		}
+	}
+}
+
+// Spans yields the offsets of the words of s, each of which is s[start:end]. [Analyzer.Append] appends
+// a term for each of them.
+func Spans(s string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
 		for next := 0; ; {
 			var start, end int
-			if start, end, next = nextWord(s, next); start == end || !yield(s[start:end]) {
+			if start, end, next = nextWord(s, next); start == end || !yield(start, end) {
 				return
 			}
 		}
