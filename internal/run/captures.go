@@ -16,13 +16,13 @@ func (c *Crawl) capturesLeft() (n int, newest string) {
 	if !slices.ContainsFunc(c.Settings.Live, func(flag string) bool { return strings.HasPrefix(flag, "-warc-done=") }) {
 		return 0, ""
 	}
-	files, err := filepath.Glob(c.Dir.Path(filepath.Join("warc", "crawl-*.warc.*")))
+	files, err := filepath.Glob(c.Dir.Path(filepath.Join(Captures, "crawl-*.warc.*")))
 	files = slices.DeleteFunc(files, func(file string) bool { return !archive.IsName(file) }) // drop the indexes
 	if err != nil || len(files) == 0 {
 		return 0, ""
 	}
 	newest = files[len(files)-1] // Glob sorts
-	done, err := readSmall(c.Dir.Path(filepath.Join("warc", "crawl.done")))
+	done, err := readSmall(c.Dir.Path(filepath.Join(Captures, "crawl.done")))
 	if err != nil {
 		return 0, newest
 	}

@@ -200,7 +200,7 @@ func (o *Opener) OpenPartition(ctx context.Context, node Dir, p partition.Partit
 		return "", nil, faultf(statusMisuse, "%s is not the directory of a node of a crawl with %d partitions", node, p.Of)
 	}
 	d = node.PartitionDir(p.Number)
-	for _, name := range []string{generations, "frontier", "evolve", "fetch", "warc"} {
+	for _, name := range []string{generations, "frontier", "evolve", "fetch", Captures} {
 		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
 			return "", nil, cannotWrite(d, err)
 		}

@@ -379,7 +379,7 @@ func (c *Crawl) canSearch() bool {
 	if !c.steps.find("search").Own || IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
 		return true
 	}
-	captures, err := os.ReadDir(c.Dir.Path("warc"))
+	captures, err := os.ReadDir(c.Dir.Path(Captures))
 	return err == nil && len(captures) > 0
 }
 

@@ -71,6 +71,7 @@ const (
 	oldLog       = StagesLog + ".1"
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"
+	Captures     = "warc" // a directory; live crawls only
 	generations  = "generations"
 	nowFile      = "now"  // the step being run, for the shell
 	stepFile     = "step" // the step being run, for the command run

@@ -420,7 +420,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 	if search := stages.find("search"); search != nil && search.Own || s.Search != "" && search == nil {
 		command := s.searchCommand(o.Prefix.Quote("search"))
 		command = strings.ReplaceAll(command, inRun("search.db"), Quote(filepath.Join(scratch, "search.db")))
-		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
+		command = strings.ReplaceAll(command, " -archive "+inRun(Captures), "")
 		if IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
 			return o.try(ctx, string(o.Prefix)+"search", command, nil, topic)
 		}
@@ -506,7 +506,7 @@ func (d Dir) checkVacant() error {
 }
 
 var runFiles = []string{
-	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
+	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", Captures, "search.db",
 	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
 }
 
@@ -546,7 +546,7 @@ func (d Dir) mayHavePages(t *Totals) bool {
 	if t.Fetched > t.Failed || exists(d.File(g, Scored)) || exists(d.File(g, Parsed)) {
 		return true
 	}
-	captures, err := os.ReadDir(d.Path("warc"))
+	captures, err := os.ReadDir(d.Path(Captures))
 	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
@@ -607,7 +607,7 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 	if s.inCluster() {
 		dirs = []string{partitionsDir}
 	} else if !s.Closed() {
-		dirs = append(dirs, "fetch", "warc")
+		dirs = append(dirs, "fetch", Captures)
 	}
 	for _, name := range dirs {
 		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
@@ -776,7 +776,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	}
 	command := s.searchCommand(o.Prefix.Quote("search")) + " -only -"
 	if len(s.Archives) == 0 {
-		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
+		command = strings.ReplaceAll(command, " -archive "+inRun(Captures), "")
 	}
 	replaced := slices.Contains(s.Replaced, "search")
 	if replaced {

@@ -139,6 +139,24 @@ func facets(counts map[string]int) []Facet {
 	return list[:min(len(list), maxFacets)]
 }
 
+// Page returns the page of an address. Its snippet is the beginning of its text.
+func (x *Index) Page(ctx context.Context, url string) (hit Hit, ok bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	m := match{url: url}
+	err = x.db.QueryRowContext(ctx, "select page from pages where url = ?", url).Scan(&m.page)
+	if err == nil {
+		hit, err = x.hit(ctx, m, nil)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return Hit{}, false, nil
+	}
+	if err != nil {
+		return Hit{}, false, x.db.fail("reading", err)
+	}
+	return hit, true, nil
+}
+
 // A match is a page with words of a query.
 type match struct {
 	page    int64

@@ -54,6 +54,7 @@ type Options struct {
 	Dirs    []string // run directories, and directories that hold some
 	Access  Access
 	Control *Control // nil: nobody can change anything
+	Search  *Search  // nil: there is no search
 	Prefix  run.Prefix
 	Log     Log
 }
@@ -63,6 +64,7 @@ type Server struct {
 	dirs    []string
 	access  Access
 	control *Control
+	search  *Search
 	prefix  run.Prefix
 	log     Log
 	places  chan struct{} // see feed
@@ -77,7 +79,7 @@ type Server struct {
 
 // New returns a server.
 func New(o *Options) *Server {
-	s := &Server{access: o.Access, control: o.Control, prefix: o.Prefix, log: o.Log, places: make(chan struct{}, maxWatchers),
+	s := &Server{access: o.Access, control: o.Control, search: o.Search, prefix: o.Prefix, log: o.Log, places: make(chan struct{}, maxWatchers),
 		names: map[run.Dir]string{}, warned: map[string]bool{}}
 	for _, dir := range o.Dirs {
 		if absolute, err := filepath.Abs(dir); err == nil { // for the command lines that pages show
@@ -96,6 +98,10 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.showList)
 	mux.HandleFunc("GET /list", s.list.showView)
 	mux.Handle("GET /events", &s.list.feed)
+	mux.HandleFunc("GET /search", s.showSearch)
+	mux.HandleFunc("GET /opensearch.xml", s.showDescription)
+	mux.HandleFunc("GET /cached", s.showCached)
+	mux.HandleFunc("GET /cached/page", s.showCapture)
 	mux.HandleFunc("GET /run/{name}", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/run/"+url.PathEscape(r.PathValue("name"))+"/", http.StatusMovedPermanently)
 	})
@@ -256,7 +262,7 @@ func (c *crawl) forgetUnused(now time.Time) {
 	}
 }
 
-//go:embed pages.tmpl viewer.css viewer.js
+//go:embed pages.tmpl search.tmpl viewer.css viewer.js
 var files embed.FS
 
 // pages are the templates.
@@ -268,7 +274,8 @@ var pages = template.Must(template.New("pages").Funcs(report.Functions()).Funcs(
 	"link":    func(href, text string) struct{ Href, Text string } { return struct{ Href, Text string }{href, text} },
 	"tally":   newTallies,
 	"segment": url.PathEscape,
-}).ParseFS(files, "pages.tmpl"))
+	"facets":  func(name string, list []shownFacet, any string) facetList { return facetList{name, any, list} },
+}).ParseFS(files, "pages.tmpl", "search.tmpl"))
 
 // stamp formats a time for people.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }

@@ -44,6 +44,8 @@ const (
 type options struct {
 	addr, cert, key, tokenFile string
 	hosts                      filter.Strings
+	index                      string
+	archives                   filter.Strings
 	control                    bool
 	log                        filter.LogOptions
 }
@@ -57,6 +59,8 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.cert, "cert", "", "serve by TLS, with the certificate in this PEM `file`")
 	fs.StringVar(&o.key, "key", "", "the private key of -cert, a PEM `file`")
 	fs.BoolVar(&o.control, "control", false, "permit to stop and continue crawls, and to make reports")
+	fs.StringVar(&o.index, "index", "", "search the pages that the crawls have captured, by the index in this `file`; it is made if it does not exist")
+	fs.Var(&o.archives, "archive", "with -index: search the pages of this `file` (WARC, ARC, WACZ), pattern or directory, too; may be repeated")
 	filter.LogFlags(fs, &o.log)
 	dirs, err := filter.ParseMixed(fs, args)
 	if err != nil {
@@ -88,6 +92,12 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	options := &viewer.Options{Dirs: dirs, Access: access, Prefix: run.Prefix(prefix), Log: filter.Logger(stderr, "serve", o.log)}
+	if o.index != "" {
+		if options.Search, err = viewer.OpenSearch(o.index, o.archives, filter.Cache(), options.Log); err != nil {
+			return err
+		}
+		defer options.Search.Close()
+	}
 	if o.control {
 		if options.Control, err = control(run.Prefix(prefix)); err != nil {
 			return err
@@ -105,7 +115,10 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 
 // check returns an error if the command line makes no sense.
 func (o *options) check(dirs []string) error {
-	if len(dirs) == 0 {
+	if len(o.archives) > 0 && o.index == "" {
+		return filter.Usagef("-archive needs -index FILE, the index to which the pages are added")
+	}
+	if len(dirs) == 0 && len(o.archives) == 0 {
 		return filter.Usagef("no directory: serve DIR..., of a crawl, or that holds some\nhint: serve . shows those in this directory")
 	}
 	for _, dir := range dirs {
