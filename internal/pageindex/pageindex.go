@@ -27,12 +27,9 @@ import (
 // Pages are added to the index in batches. A batch ends after batchPages pages, or when the bodies
 // of its pages exceed batchBytes.
 const (
-	batchPages = 1000
+	batchPages = 4000
 	batchBytes = 32 << 20
 )
-
-// maxText is the maximum number of bytes of the text of a page that are indexed.
-const maxText = 1 << 20
 
 // Options are functions that are called while an index is updated. Each may be nil.
 type Options struct {
@@ -350,7 +347,7 @@ func (b *batch) extract() {
 			for i := w; i < len(b.pages); i += workers {
 				p := &b.pages[i]
 				c := extractor.Extract(p.doc)
-				b.documents[i] = search.Document{URL: p.url, Title: c.Title, Text: c.Text[:min(len(c.Text), maxText)], Time: p.time}
+				b.documents[i] = search.Document{URL: p.url, Title: c.Title, Text: c.Text, Language: c.Lang, Time: p.time}
 				p.doc.Body = nil
 			}
 		})

@@ -11,19 +11,15 @@ import (
 // errors.
 type Cache struct{ db *database }
 
-const (
-	// cacheID distinguishes files of a Cache from other databases: "spoq".
-	cacheID = 0x73706f71
-
-	cacheSchema = `
+var cacheLayout = layout{"cache", 0x73706f71, 1, // "spoq"
+	`
 create table answers(source text, query text, wanted integer not null, urls text not null, primary key(source, query)) without rowid;
-`
-)
+`}
 
 // OpenCache opens the cache in a file, and creates the file if it does not exist. If name is
 // empty, the cache is in memory.
 func OpenCache(name string) (*Cache, error) {
-	db, err := openDatabase("cache", name, cacheID, cacheSchema, true)
+	db, err := openDatabase(cacheLayout, name, true)
 	if err != nil {
 		return nil, err
 	}

@@ -28,11 +28,12 @@ type database struct {
 }
 
 const (
-	// schemaVersion is the version of the tables.
-	schemaVersion = 1
-
 	// busyTimeout is the maximum wait for another process that is writing.
 	busyTimeout = 10 * time.Minute
+
+	// cacheSize is the maximum size of SQLite's page cache in KiB. With its default of 2 MiB, most
+	// pages that change while an index grows are written several times.
+	cacheSize = 64 << 10
 
 	// maxValue limits the length of a text or blob in bytes. The longest is the text of a page.
 	maxValue = 64 << 20
@@ -50,15 +51,27 @@ const (
 	errEmpty   refusal = "it is empty\nhint: -archive FILE creates an index"
 )
 
-// openDatabase opens a database with the tables of schema. If create is true, it creates the file
+// A layout is the tables of a kind of database.
+type layout struct {
+	kind        string // index or cache
+	application int    // distinguishes the files from other databases
+	version     int    // of the schema
+	schema      string
+}
+
+// openDatabase opens a database with the tables of a layout. If create is true, it creates the file
 // and the tables if they do not exist. If name is empty, the database is in memory.
-func openDatabase(kind, name string, application int, schema string, create bool) (*database, error) {
+func openDatabase(l layout, name string, create bool) (*database, error) {
 	db, err := connect(name, create)
 	if err != nil {
-		return nil, fmt.Errorf("opening the %s %s: %w", kind, name, err)
+		return nil, fmt.Errorf("opening the %s %s: %w", l.kind, name, err)
 	}
-	d := &database{db, kind, name}
-	if err := d.prepare(application, schema, create); err != nil {
+	d := &database{db, l.kind, name}
+	err = d.prepare(l, create)
+	if err == nil {
+		_, err = d.Exec(fmt.Sprintf("pragma cache_size = -%d", cacheSize))
+	}
+	if err != nil {
 		db.Close()
 		return nil, d.fail("opening", err)
 	}
@@ -108,16 +121,16 @@ func connect(name string, create bool) (*sql.DB, error) {
 }
 
 // prepare creates the tables of an empty database if create is true. It checks that a
-// non-empty database has exactly the tables of schema.
-func (d *database) prepare(application int, schema string, create bool) error {
+// non-empty database has exactly the tables of the layout.
+func (d *database) prepare(l layout, create bool) error {
 	id, version, objects, err := d.describe()
 	switch {
 	case err != nil:
 		return err
-	case id == application && version != schemaVersion:
+	case id == l.application && version != l.version:
 		return errVersion
-	case id == application:
-		return requireSchema(objects, schema)
+	case id == l.application:
+		return requireSchema(objects, l.schema)
 	case id != 0 || len(objects) > 0:
 		return errForeign
 	case !create:
@@ -133,7 +146,7 @@ func (d *database) prepare(application int, schema string, create bool) error {
 	if err := tx.QueryRow("select count(*) from sqlite_schema").Scan(&tables); err != nil || tables > 0 {
 		return err
 	}
-	if _, err := tx.Exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; %s", application, schemaVersion, schema)); err != nil {
+	if _, err := tx.Exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; %s", l.application, l.version, l.schema)); err != nil {
 		return err
 	}
 	return tx.Commit()

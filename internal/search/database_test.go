@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,12 @@ func use(ctx context.Context, name string) error {
 	}
 	defer x.Close()
 	_, err = x.Search(ctx, "jazz tea bop cup", 2)
+	if _, e := x.Find(ctx, Query{Words: "jazz tea bop cup", Limit: 2}); err == nil {
+		err = e
+	}
+	if e := x.SetRanks(slices.Values([]Rank{{"http://x.example/a", 1, 1}})); err == nil {
+		err = e
+	}
 	if _, e := x.Archive("a"); err == nil {
 		err = e
 	}
@@ -116,9 +123,9 @@ func TestDamagedDatabase(t *testing.T) {
 // A generated column takes as much memory and time as its author wants.
 func TestIndexWithOtherTablesIsNotOpened(t *testing.T) {
 	for _, statements := range []string{
-		"drop table captures; create table captures(page integer primary key, url text as (hex(zeroblob(page))), archive text, time text)",
-		"drop table pages; create virtual table pages using fts5(url unindexed, title, body, content = 'captures')",
-		"create index i on captures(hex(zeroblob(page)))",
+		"drop table texts; create table texts(page integer primary key, text blob as (hex(zeroblob(page))))",
+		"drop table words; create virtual table words using fts5(title, body, content = 'pages')",
+		"create index i on pages(hex(zeroblob(page)))",
 	} {
 		name := filepath.Join(t.TempDir(), "web.db")
 		x := open(t, name)
@@ -150,7 +157,7 @@ func TestIndexWithStatisticsIsOpened(t *testing.T) {
 // A text can be longer than any page's, for example in a sparse file.
 func TestLongTextIsNotRead(t *testing.T) {
 	x := library(t, "a | Jazz | jazz")
-	if _, err := x.db.Exec("update captures set url = zeroblob(?)", maxValue+1); err == nil {
+	if _, err := x.db.Exec("update pages set url = zeroblob(?)", maxValue+1); err == nil {
 		t.Error("a text that is too long was accepted")
 	} else {
 		checkError(t, x.db.name, x.db.fail("writing", err))

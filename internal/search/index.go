@@ -1,57 +1,62 @@
 package search
 
 import (
-	"context"
 	"database/sql"
 	"errors"
+	"iter"
+	"sync"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/text"
+	"spoor/internal/weburl"
 )
 
 // An Index is a full-text index of pages in an SQLite database. The sqlite3 command can read the
-// database too:
+// tables:
 //
-//	sqlite3 FILE "select url, title from pages where pages match 'jazz' order by rank limit 10"
+//	sqlite3 FILE "select url, title from pages where host = 'x.example' and language = 'de'"
 //
-// Words are split by Unicode rules, ignoring case and accents, and stemmed by Porter's
-// algorithm. The algorithm is made for English; in other languages it changes query and pages
-// in the same way.
+// Words are stems, made by an analyzer of the page's language (see [text.Analyzer]). So from version
+// 3.43 sqlite3 also searches for stems:
+//
+//	sqlite3 FILE "select url, title from words('jazz') join pages on page = words.rowid order by rank limit 10"
 //
 // Processes that call [Index.Add] wait for each other. If a process is killed during Add, the
-// transaction is rolled back.
-type Index struct{ db *database }
+// transaction is rolled back. An Index is safe for concurrent use; its methods wait for each other.
+type Index struct {
+	db *database
 
-// applicationID distinguishes files of an Index from other databases: "spor".
-const applicationID = 0x73706f72
+	mu        sync.Mutex // guards analyzers
+	analyzers map[string]*text.Analyzer
+}
 
-// The tables: pages is the full-text index; captures maps each address to its page; archives
-// stores how far each archive was read. Combining marks (M*) are parts of words: otherwise the
-// tokenizer would split words of Indian scripts at their vowels.
-const schema = `
-create virtual table pages using fts5(url unindexed, title, body,
-	tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
-create table captures(page integer primary key, url text not null unique, archive text not null, time text not null);
+// indexLayout has these tables: words is the full-text index, stems separated by spaces, without the
+// texts; its rowid is the page. pages has what an answer shows, and texts the texts for snippets, which
+// are compressed with zstd and apart from pages, so that pages are read fast. stemmers are the analyzers of
+// all pages that were ever added. archives stores how far each archive was read.
+//
+// The tokenizer ascii splits at ASCII characters that are not letters or digits; signs are part of C++,
+// C# and .NET. hashsize is the memory in bytes in which FTS5 collects words before it writes them.
+var indexLayout = layout{"index", 0x73706f72, 2, // "spor"
+	`
+create virtual table words using fts5(title, body, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '.+#'");
+insert into words(words, rank) values('hashsize', 16777216);
+create table pages(page integer primary key, url text not null unique, title text not null, time text not null, language text not null,
+	host text not null, archive text not null, relevance real not null default 0, authority real not null default 0);
+create table texts(page integer primary key, text blob not null);
+create table stemmers(code text primary key) without rowid;
 create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
-`
-
-// match searches for any of several words. Words in the title have twice the weight. Lower
-// scores are better. Scores are rounded, so that floating-point differences between processors
-// do not affect the order, and ties are broken by address. Addresses are looked up only for
-// candidates.
-const match = `
-with hits as materialized (
-	select rowid as page, round(bm25(pages, 0, 2, 1), 6) as score from pages where pages match ?1
-)
-select url from hits join captures using (page)
-where score <= coalesce((select score from hits order by score limit 1 offset ?2 - 1), 0)
-order by score, url limit ?2`
+`}
 
 // OpenIndex opens the index in a file. If create is true, it creates the file if it does not exist.
 func OpenIndex(name string, create bool) (*Index, error) {
-	db, err := openDatabase("index", name, applicationID, schema, create)
+	db, err := openDatabase(indexLayout, name, create)
 	if err != nil {
 		return nil, err
 	}
-	return &Index{db}, nil
+	return &Index{db: db, analyzers: map[string]*text.Analyzer{}}, nil
 }
 
 // Close closes the database.
@@ -60,39 +65,19 @@ func (x *Index) Close() error { return x.db.Close() }
 // Name returns "", because answers of an index are not cached.
 func (x *Index) Name() string { return "" }
 
-// Search returns the addresses of the pages that contain any word of the query, in the order
-// of Okapi BM25; ties are broken by address.
-func (x *Index) Search(ctx context.Context, query string, n int) ([]string, error) {
-	words := expression(query)
-	if words == "" || n < 1 {
-		return nil, nil
-	}
-	rows, err := x.db.QueryContext(ctx, match, words, n)
-	if err != nil {
-		return nil, x.db.fail("searching", err)
-	}
-	defer rows.Close()
-	found := newResults(n)
-	for rows.Next() {
-		var url string
-		if err := rows.Scan(&url); err != nil {
-			return nil, x.db.fail("searching", err)
-		}
-		found.add(url)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, x.db.fail("searching", err)
-	}
-	return found.urls, nil
-}
-
 // A Document is a page to be indexed.
 type Document struct {
-	URL   string // canonical
-	Title string
-	Text  string
-	Time  time.Time // time of the capture; searches find the newest capture of an address
+	URL      string    // canonical
+	Title    string    // its first maxTitle bytes are used
+	Text     string    // its first maxText bytes are used
+	Language string    // BCP 47 tag; "" if unknown
+	Time     time.Time // time of the capture; searches find the newest capture of an address
 }
+
+const (
+	maxTitle = 1 << 10
+	maxText  = 1 << 20
+)
 
 // An Archive records how far an archive has been read.
 type Archive struct {
@@ -120,7 +105,7 @@ func (x *Index) Archive(name string) (Archive, error) {
 
 // Len returns the number of pages.
 func (x *Index) Len() (n int, err error) {
-	if err = x.db.QueryRow("select count(*) from captures").Scan(&n); err != nil {
+	if err = x.db.QueryRow("select count(*) from pages").Scan(&n); err != nil {
 		return 0, x.db.fail("reading", err)
 	}
 	return n, nil
@@ -130,8 +115,9 @@ func (x *Index) Len() (n int, err error) {
 func (x *Index) Forget(name string) error {
 	return x.change(func(tx *sql.Tx) error {
 		for _, statement := range []string{
-			"delete from pages where rowid in (select page from captures where archive = ?)",
-			"delete from captures where archive = ?",
+			"delete from words where rowid in (select page from pages where archive = ?)",
+			"delete from texts where page in (select page from pages where archive = ?)",
+			"delete from pages where archive = ?",
 			"delete from archives where name = ?",
 		} {
 			if _, err := tx.Exec(statement, name); err != nil {
@@ -142,10 +128,38 @@ func (x *Index) Forget(name string) error {
 	})
 }
 
+// A Rank is what a crawl knows of a page. Both numbers are in [0, 1]; others are replaced by the
+// nearest of these, and NaN by 0. A page without a rank has 0.
+type Rank struct {
+	URL       string  // canonical
+	Relevance float64 // relevance of the page to the topic of the crawl
+	Authority float64 // see [Authority]
+}
+
+// SetRanks sets the ranks of pages in one transaction. Pages that are not in the index are omitted, and
+// all others keep their ranks. A page keeps its rank if it is replaced by a newer capture.
+func (x *Index) SetRanks(ranks iter.Seq[Rank]) error {
+	return x.change(func(tx *sql.Tx) error {
+		set, err := tx.Prepare("update pages set relevance = ?, authority = ? where url = ?")
+		if err != nil {
+			return err
+		}
+		defer set.Close()
+		for r := range ranks {
+			if _, err := set.Exec(unit(r.Relevance), unit(r.Authority), r.URL); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Add adds documents of an archive and stores how far it was read, in one transaction.
 func (x *Index) Add(a Archive, documents []Document) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	return x.change(func(tx *sql.Tx) error {
-		if err := insert(tx, a.Name, documents); err != nil {
+		if err := x.insert(tx, a.Name, documents); err != nil {
 			return err
 		}
 		_, err := tx.Exec("insert or replace into archives(name, size, modified, done, mark) values(?, ?, ?, ?, ?)",
@@ -154,14 +168,66 @@ func (x *Index) Add(a Archive, documents []Document) error {
 	})
 }
 
+// An entry is a document as it is stored.
+type entry struct {
+	url, title, time, language, host string
+	stemmer                          string // code of the analyzer
+	titleWords, words                string // stems
+	text                             []byte // compressed
+}
+
+// entries yields the entries of documents. They are made on another goroutine while the caller stores
+// the previous ones.
+func (x *Index) entries(documents []Document) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		made, stop := make(chan *entry, 16), make(chan struct{})
+		var maker sync.WaitGroup
+		maker.Go(func() {
+			defer close(made)
+			for i := range documents {
+				select {
+				case made <- x.entry(&documents[i]):
+				case <-stop:
+					return
+				}
+			}
+		})
+		defer maker.Wait()
+		defer close(stop)
+		for e := range made {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+var compressor, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+
+func (x *Index) entry(d *Document) *entry {
+	content := cut(d.Text, maxText)
+	e := &entry{
+		url: d.URL, title: clean(cut(d.Title, maxTitle)), time: d.Time.UTC().Format(time.RFC3339), language: primary(d.Language),
+		host: weburl.Host(d.URL), text: compressor.EncodeAll([]byte(content), nil),
+	}
+	e.stemmer = stemmerOf(e.language)
+	a := x.analyzer(e.stemmer)
+	e.titleWords, e.words = stems(a, cut(d.Title, maxTitle), true), stems(a, content, false)
+	a.Trim()
+	return e
+}
+
 // insert replaces older captures of the documents' addresses.
-func insert(tx *sql.Tx, archive string, documents []Document) error {
-	var statements [4]*sql.Stmt
+func (x *Index) insert(tx *sql.Tx, archive string, documents []Document) error {
+	var statements [7]*sql.Stmt
 	for i, s := range []string{
-		"select page, time from captures where url = ?",
-		"delete from pages where rowid = ?",
-		"insert into pages(url, title, body) values(?, ?, ?)",
-		"insert or replace into captures(url, page, archive, time) values(?, ?, ?, ?)",
+		"select page, time from pages where url = ?",
+		"delete from words where rowid = ?",
+		"update pages set title = ?, time = ?, language = ?, host = ?, archive = ? where page = ?",
+		"insert into pages(title, time, language, host, archive, url) values(?, ?, ?, ?, ?, ?)",
+		"insert into words(rowid, title, body) values(?, ?, ?)",
+		"insert or replace into texts(page, text) values(?, ?)",
+		"insert or ignore into stemmers(code) values(?)",
 	} {
 		var err error
 		if statements[i], err = tx.Prepare(s); err != nil {
@@ -169,31 +235,39 @@ func insert(tx *sql.Tx, archive string, documents []Document) error {
 		}
 		defer statements[i].Close()
 	}
-	known, drop, add, note := statements[0], statements[1], statements[2], statements[3]
-	for _, d := range documents {
-		at := d.Time.UTC().Format(time.RFC3339)
+	known, drop, update, add, index, keep, note := statements[0], statements[1], statements[2], statements[3], statements[4], statements[5], statements[6]
+	used := map[string]bool{}
+	for e := range x.entries(documents) {
 		var page int64
 		var before string
-		switch err := known.QueryRow(d.URL).Scan(&page, &before); {
+		err := known.QueryRow(e.url).Scan(&page, &before)
+		switch {
 		case errors.Is(err, sql.ErrNoRows):
-		case err != nil:
-			return err
-		case before >= at:
+			var result sql.Result
+			if result, err = add.Exec(e.title, e.time, e.language, e.host, archive, e.url); err == nil {
+				page, err = result.LastInsertId()
+			}
+		case err == nil && before >= e.time:
 			continue
-		default:
-			if _, err := drop.Exec(page); err != nil {
-				return err
+		case err == nil:
+			if _, err = drop.Exec(page); err == nil {
+				_, err = update.Exec(e.title, e.time, e.language, e.host, archive, page)
 			}
 		}
-		result, err := add.Exec(d.URL, spaced(d.Title), spaced(d.Text))
 		if err != nil {
 			return err
 		}
-		if page, err = result.LastInsertId(); err != nil {
+		if _, err := index.Exec(page, e.titleWords, e.words); err != nil {
 			return err
 		}
-		if _, err := note.Exec(d.URL, page, archive, at); err != nil {
+		if _, err := keep.Exec(page, e.text); err != nil {
 			return err
+		}
+		if !used[e.stemmer] {
+			used[e.stemmer] = true
+			if _, err := note.Exec(e.stemmer); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

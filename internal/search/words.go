@@ -1,74 +1,156 @@
 package search
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
+	"spoor/internal/background"
 	"spoor/internal/text"
 )
 
-const (
-	maxWords = 64  // number of words of a query that are used, from its beginning
-	maxWord  = 256 // maximum length of a word in bytes
-)
+// maxWords is the number of words of a query that are used, from its beginning.
+const maxWords = 64
 
-// expression returns a query for FTS5 that matches any of the words. Each word is quoted, so that
-// it cannot be parsed as syntax. The expression is empty if there are no words.
-func expression(query string) string {
+// unknownLanguage is the language of pages whose language is unknown (BCP 47).
+const unknownLanguage = "und"
+
+// primary returns the primary subtag of a language tag in lower case, or unknownLanguage if there is
+// none. Both written forms of Norwegian are Norwegian, as in package text.
+func primary(tag string) string {
+	const longest = 8 // RFC 5646, section 2.1
+	subtag, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	switch {
+	case subtag == "" || len(subtag) > longest:
+		return unknownLanguage
+	case subtag == "nb" || subtag == "nn":
+		return "no"
+	}
+	return subtag
+}
+
+// stemmerOf returns the code of the analyzer for pages of a language. Pages of an unknown language
+// are analyzed like topics of an unknown language, by text.DefaultLanguage.
+func stemmerOf(language string) string {
+	switch {
+	case language == unknownLanguage:
+		return text.DefaultLanguage
+	case slices.Contains(text.Languages(), language):
+		return language
+	}
+	return "und"
+}
+
+// analyzer returns the analyzer with that code. The caller holds x.mu.
+func (x *Index) analyzer(code string) *text.Analyzer {
+	a := x.analyzers[code]
+	if a == nil {
+		var err error
+		if a, err = text.New(code, ""); err != nil { // a code that this program does not write
+			a, _ = text.New("und", "")
+		}
+		x.analyzers[code] = a
+	}
+	return a
+}
+
+// stemOf returns the stem or stop word that a term stands for, without accents if it is Latin, because
+// not everybody types them; "" if there is none.
+func stemOf(a *text.Analyzer, t text.Term) string {
+	stem := a.Name(t)
+	if first, _ := utf8.DecodeRuneInString(stem); strings.IndexFunc(stem, isWide) < 0 || !unicode.Is(unicode.Latin, first) {
+		return stem
+	}
 	var b strings.Builder
+	for _, r := range norm.NFD.String(stem) {
+		if !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isWide(r rune) bool { return r >= utf8.RuneSelf }
+
+// stems returns the stems of s, separated by spaces. Stop words and words of one character are left out
+// unless all is true.
+func stems(a *text.Analyzer, s string, all bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, t := range a.Append(nil, s) {
+		if stem := stemOf(a, t); stem != "" && (all || !t.Silent()) {
+			b.WriteString(stem)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// A word is a word of a query.
+type word struct {
+	stem map[string]string // by the code of an analyzer; missing where it is a stop word
+	all  []string          // the different stems
+}
+
+// words returns the words of a query with their stems in each of several analyzers. language is that of
+// the query; if it is empty, it is guessed. Stop words of that language are left out, unless there are no
+// others: then titles are searched, which have stop words. The caller holds x.mu.
+func (x *Index) words(query, language string, codes []string) (list []word) {
+	code := stemmerOf(language)
+	var ignored []string
+	if language == "" {
+		english := sync.OnceValue(func() map[string]float64 { return background.English(strings.Clone) })
+		code, ignored = text.QueryLanguage(query, func(w string) bool { return english()[w] > 0 })
+	}
+	written := slices.Collect(text.Words(query))
+	own := x.analyzer(code).Append(nil, query)
+	isStop := func(i int) bool {
+		return own[i].Silent() || slices.Contains(ignored, strings.ToLower(written[i]))
+	}
+	n := min(len(written), len(own))
+	onlyStops := true
+	for i := range n {
+		onlyStops = onlyStops && isStop(i)
+	}
+	terms := make([][]text.Term, len(codes))
+	for c, code := range codes {
+		terms[c] = x.analyzer(code).Append(nil, query)
+	}
 	seen := map[string]bool{}
-	for word := range text.Words(plain(query)) {
-		key := strings.ToLower(word)
-		if len(word) > maxWord || seen[key] {
+	for i := 0; i < n && len(list) < maxWords; i++ {
+		if isStop(i) && !onlyStops {
 			continue
 		}
-		if len(seen) == maxWords {
-			break
+		w := word{stem: map[string]string{}}
+		for c, code := range codes {
+			if t := terms[c][i]; onlyStops || !t.Silent() {
+				if stem := stemOf(x.analyzer(code), t); stem != "" {
+					w.stem[code] = stem
+					if !slices.Contains(w.all, stem) {
+						w.all = append(w.all, stem)
+					}
+				}
+			}
 		}
-		seen[key] = true
-		if b.Len() > 0 {
-			b.WriteString(" OR ")
+		if key := strings.Join(w.all, " "); key != "" && !seen[key] {
+			seen[key] = true
+			list = append(list, w)
 		}
-		b.WriteString(`"` + word + `"`) // a word has no quotes
 	}
-	return b.String()
+	return list
 }
 
-// spaced inserts spaces between the words of scripts that are written without spaces, so that FTS5's
-// tokenizer finds the same words as [expression]: pairs of characters.
-func spaced(s string) string {
-	s = plain(s)
-	if strings.IndexFunc(s, mayRunOn) < 0 {
-		return s
+// expression returns a query for FTS5 that matches pages with the words, of which all are required if
+// operator is AND, and any if it is OR. Each stem is quoted, so that it cannot be parsed as syntax; it
+// has no quotes itself.
+func expression(words []word, operator string) string {
+	groups := make([]string, len(words))
+	for i, w := range words {
+		groups[i] = `("` + strings.Join(w.all, `" OR "`) + `")`
 	}
-	var b strings.Builder
-	b.Grow(2 * len(s))
-	for word := range text.Words(s) {
-		b.WriteString(word)
-		b.WriteByte(' ')
-	}
-	return b.String()
-}
-
-// mayRunOn reports whether r is a letter of a script that may be written without spaces.
-func mayRunOn(r rune) bool {
-	return r >= 0x0E00 && (r < 0x1E00 || r >= 0x2000) && unicode.IsLetter(r)
-}
-
-// plain returns s as valid UTF-8. It removes NUL, which would end the text in SQLite, and invisible
-// characters inside words, at which the tokenizer would split the words.
-func plain(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\u00AD\u200C\u200D\u2060") {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case 0, utf8.RuneError:
-			return ' '
-		case '\u00AD', '\u200C', '\u200D', '\u2060':
-			return -1
-		}
-		return r
-	}, s)
+	return strings.Join(groups, " "+operator+" ")
 }

@@ -230,7 +230,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 }
 
 // manyPages is more than one batch of pages.
-const manyPages = 1100
+const manyPages = 4100
 
 // TestKilledUpdate kills a process when it reports an error in the archive, while it adds the
 // pages before the error to the index.

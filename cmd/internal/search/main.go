@@ -2,14 +2,17 @@
 package search
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -226,10 +229,11 @@ func (a *answerer) all(in io.Reader) error {
 // ask answers a query. It has failed if no source answered.
 func (a *answerer) ask(q *wire.Record) error {
 	answers := make([][]string, len(a.sources))
+	about := map[string][]byte{}
 	failed := 0
 	for i, s := range a.sources {
 		var err error
-		answers[i], err = s.Search(context.Background(), q.Query, a.options.results)
+		answers[i], err = a.search(s, q.Query, about)
 		if setup, ok := errors.AsType[*search.SetupError](err); ok {
 			return setup
 		}
@@ -251,12 +255,63 @@ func (a *answerer) ask(q *wire.Record) error {
 	}
 	for i, url := range interleave(answers) {
 		result(&a.found, q, url, i)
+		if err := describe(&a.found, about[url]); err != nil {
+			return err
+		}
 		if err := a.write(&a.found); err != nil {
 			return err
 		}
 		a.results++
 	}
 	return nil
+}
+
+// search returns the results of a source. If the source has more than their addresses, it adds this to
+// about, as JSON, unless an earlier source has described the same page.
+func (a *answerer) search(s search.Source, words string, about map[string][]byte) (urls []string, err error) {
+	index, ok := s.(*search.Index)
+	if !ok {
+		return s.Search(context.Background(), words, a.options.results)
+	}
+	answer, err := index.Find(context.Background(), search.Query{Words: words, Limit: a.options.results})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range answer.Hits {
+		urls = append(urls, h.URL)
+		if about[h.URL] != nil {
+			continue
+		}
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		const digits = 6 // others differ between processors
+		if err := e.Encode(description{h.Title, h.Snippet.Text, json.Number(strconv.FormatFloat(h.Score, 'g', digits, 64))}); err != nil {
+			return nil, err
+		}
+		about[h.URL] = bytes.TrimSpace(b.Bytes())
+	}
+	return urls, nil
+}
+
+// A description is what an index has of a result.
+type description struct {
+	Title   string      `json:"title,omitempty"`
+	Snippet string      `json:"snippet,omitempty"`
+	Score   json.Number `json:"score"`
+}
+
+// describe adds a field found to a record that was not read. Other stages copy it like any unknown field.
+func describe(rec *wire.Record, description []byte) error {
+	if description == nil {
+		return nil
+	}
+	line, err := rec.Append(nil)
+	if err != nil {
+		return err
+	}
+	line = append(bytes.TrimSuffix(line, []byte("}\n")), `,"found":`...)
+	return wire.NewReader(bytes.NewReader(append(append(line, description...), '}')), wire.Address).Read(rec)
 }
 
 // interleave returns the answers of all sources without duplicates: the first result of each source,
