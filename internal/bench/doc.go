@@ -2,6 +2,6 @@
 // with other libraries: goquery, bleve, lxml and cheerio. Its package stores compares the
 // frontier with Pebble, bbolt and SQLite. content compares the main content of pages with that of
 // go-trafilatura and go-readability. charsets and languages compare the recognition of charsets
-// and languages, on the texts that translations writes. It is a separate module; scripts/bench and
-// the Makefile run it.
+// and languages, on the texts that translations writes. search compares the index of search with
+// bleve. It is a separate module; scripts/bench and the Makefile run it.
 package bench

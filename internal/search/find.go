@@ -141,14 +141,15 @@ func facets(counts map[string]int) []Facet {
 
 // A match is a page with words of a query.
 type match struct {
-	page  int64
-	score float64
-	url   string // only of the best
+	page    int64
+	score   float64
+	stemmer string // code of its analyzer
+	url     string // only of the best
 }
 
 // matches are the pages with words of a query.
 type matches struct {
-	best             []match
+	all, best        []match
 	total            int
 	hosts, languages map[string]int
 }
@@ -167,17 +168,18 @@ func (x *Index) find(ctx context.Context, q Query) (words []word, found *matches
 	if len(words) == 0 {
 		return words, found, nil
 	}
-	factors, err := x.factors(ctx, words, codes)
-	if err != nil {
-		return nil, nil, err
-	}
 	if len(words) > 1 {
-		if found, err = x.match(ctx, expression(words, "AND"), factors, q); err != nil {
+		if found, err = x.match(ctx, expression(words, "AND"), q); err != nil {
 			return nil, nil, err
 		}
 	}
 	if found.total < max(q.Limit, 1) {
-		found, err = x.match(ctx, expression(words, "OR"), factors, q)
+		if found, err = x.match(ctx, expression(words, "OR"), q); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err = x.weigh(ctx, found, words); err == nil {
+		found.best, err = x.best(ctx, found.all, q)
 	}
 	return words, found, err
 }
@@ -202,47 +204,63 @@ func (x *Index) stemmers(ctx context.Context) (codes []string, err error) {
 // maxStemmers is more than there are analyzers.
 const maxStemmers = 32
 
-// factors returns by analyzer the number by which scores of its pages are multiplied: the sum of the
-// inverse document frequencies of the words, as if all stems of a word were one, divided by that of the
-// stems. It is missing for an analyzer where it is 1.
-func (x *Index) factors(ctx context.Context, words []word, codes []string) (map[string]float64, error) {
-	if !slices.ContainsFunc(words, func(w word) bool { return len(w.all) > 1 }) {
-		return nil, nil
+// weigh multiplies the scores of pages by a number for their analyzer, if they have several: the sum of
+// the inverse document frequencies of the words, as if all stems of a word were one, divided by that of
+// the stems.
+func (x *Index) weigh(ctx context.Context, found *matches, words []word) error {
+	factors := map[string]float64{}
+	for i := range found.all {
+		factors[found.all[i].stemmer] = 1
 	}
+	if len(factors) > 1 {
+		if err := x.setFactors(ctx, factors, words[:min(len(words), maxFactorWords)]); err != nil {
+			return err
+		}
+	}
+	for i := range found.all {
+		m := &found.all[i]
+		m.score = float64(float32(m.score * factors[m.stemmer])) // processors differ in the last digits
+	}
+	return nil
+}
+
+// setFactors sets the factors of the analyzers that are keys of factors.
+func (x *Index) setFactors(ctx context.Context, factors map[string]float64, words []word) error {
 	pages, err := x.count(ctx, "select count(*) from pages")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	idf := func(n float64) float64 { // as in FTS5
 		return max(math.Log((pages-n+0.5)/(n+0.5)), 1e-6)
 	}
-	words = words[:min(len(words), maxFactorWords)]
-	together := make([]float64, len(words))
-	frequency := map[string]float64{}
-	for i, w := range words {
-		for _, stem := range w.all {
+	joint, single := map[string]float64{}, map[string]float64{}
+	for _, w := range words {
+		frequency, together := map[string]float64{}, 0.0 // of stems
+		for code := range factors {
+			stem := w.stem[code]
+			if _, ok := frequency[stem]; ok || stem == "" {
+				continue
+			}
 			n, err := x.count(ctx, "select count(*) from words(?)", `"`+stem+`"`)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			frequency[stem] = n
-			together[i] += n
+			together += n
 		}
-	}
-	factors := map[string]float64{}
-	for _, code := range codes {
-		var joint, single float64
-		for i, w := range words {
+		for code := range factors {
 			if stem := w.stem[code]; stem != "" {
-				joint += idf(min(together[i], pages))
-				single += idf(frequency[stem])
+				joint[code] += idf(min(together, pages))
+				single[code] += idf(frequency[stem])
 			}
 		}
-		if single > 0 {
-			factors[code] = min(joint/single, 1)
+	}
+	for code := range factors {
+		if single[code] > 0 {
+			factors[code] = joint[code] / single[code]
 		}
 	}
-	return factors, nil
+	return nil
 }
 
 // maxFactorWords is the number of words by which factors are computed, from the beginning.
@@ -254,7 +272,7 @@ func (x *Index) count(ctx context.Context, query string, args ...any) (n float64
 }
 
 // match returns the pages that match an expression of FTS5.
-func (x *Index) match(ctx context.Context, expression string, factors map[string]float64, q Query) (*matches, error) {
+func (x *Index) match(ctx context.Context, expression string, q Query) (*matches, error) {
 	rows, err := x.db.QueryContext(ctx, `
 select page, bm25(words, 2, 1), language, host, relevance, authority from words(?) join pages on page = words.rowid
 where ?2 in ('', language) and ?3 in ('', host)`, expression, q.Language, q.Host)
@@ -262,7 +280,6 @@ where ?2 in ('', language) and ?3 in ('', host)`, expression, q.Language, q.Host
 		return nil, err
 	}
 	defer rows.Close()
-	var all []match
 	found := &matches{hosts: map[string]int{}, languages: map[string]int{}}
 	for rows.Next() {
 		var m match
@@ -272,22 +289,13 @@ where ?2 in ('', language) and ?3 in ('', host)`, expression, q.Language, q.Host
 			return nil, err
 		}
 		m.score *= -1 - q.Weights.Relevance*unit(relevance) - q.Weights.Authority*unit(authority)
-		if f, ok := factors[stemmerOf(language)]; ok {
-			m.score *= f
-		}
-		// Differences between processors in the last digits do not affect the order.
-		m.score = float64(float32(m.score))
-		all = append(all, m)
+		m.stemmer = stemmerOf(language)
+		found.all = append(found.all, m)
 		found.hosts[host]++
 		found.languages[language]++
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	rows.Close() // the only connection
-	found.total = len(all)
-	found.best, err = x.best(ctx, all, q)
-	return found, err
+	found.total = len(found.all)
+	return found, rows.Err()
 }
 
 // best returns the matches from q.Offset on, at most q.Limit, with their addresses. It sorts all.
