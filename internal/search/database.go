@@ -47,7 +47,7 @@ func (r refusal) Error() string { return string(r) }
 const (
 	errForeign refusal = "it is a database that search did not make\nhint: give another name, or remove the file"
 	errNoDB    refusal = "it is not a database\nhint: give another name, or remove the file"
-	errVersion refusal = "it was made by another version of search\nhint: remove the file, and search creates it again"
+	errVersion refusal = "it was made by another version of search\nhint: remove the file, and search creates it again (an index needs -archive)"
 	errEmpty   refusal = "it is empty\nhint: -archive FILE creates an index"
 )
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/text"
 )
 
 // ask returns the answer of an index.
@@ -125,6 +127,26 @@ func TestAllWordsAreRequiredIfEnoughPagesHaveThem(t *testing.T) {
 	for limit, want := range map[int]int{0: 2, 1: 2, 2: 2, 3: 4} {
 		if got := ask(t, x, Query{Words: "hard bop", Limit: limit}); got.Total != want || len(got.Hits) != min(limit, want) {
 			t.Errorf("limit %d: total %d, %d hits, want %d", limit, got.Total, len(got.Hits), want)
+		}
+	}
+}
+
+// A query of many words under the stems of all languages is not too much for FTS5.
+func TestLongQueryInAllLanguages(t *testing.T) {
+	var pages []string
+	for _, language := range text.Languages() {
+		pages = append(pages, language+" | Page | some needle | "+language)
+	}
+	x := library(t, pages...)
+	var query strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&query, "nationalisierungen%cheiten ", 'a'+i%26)
+		fmt.Fprintf(&query, "nécessaires%cations ", 'a'+i%26)
+		fmt.Fprintf(&query, "приветствиями%c ", 'а'+i%30)
+	}
+	for _, words := range []string{"needle " + query.String(), strings.Repeat("\u00ad", 1<<20) + "needle"} {
+		if got := ask(t, x, Query{Words: words, Limit: 10}); got.Total != len(pages) {
+			t.Errorf("%d pages, want %d", got.Total, len(pages))
 		}
 	}
 }

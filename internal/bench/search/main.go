@@ -76,7 +76,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("| engine | build, s | build, CPU s | size, MB | median answer, ms | p95, ms | longest, ms |\n|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Println("| engine | build, s | build, CPU s | size, MB | median answer, ms | p95, ms | longest, ms | mean, CPU ms |\n|---|--:|--:|--:|--:|--:|--:|--:|")
 	var precisions strings.Builder
 	for _, e := range engines {
 		if slices.Contains(strings.Split(*names, ","), e.name) {
@@ -104,6 +104,7 @@ func measure(e engine, path, web string, queries []string, labels map[string][]s
 	}
 	defer closeIndex()
 	var times []float64
+	cpu := processorTime()
 	for _, q := range queries {
 		var own []float64
 		for range rounds {
@@ -116,9 +117,10 @@ func measure(e engine, path, web string, queries []string, labels map[string][]s
 		slices.Sort(own)
 		times = append(times, own[len(own)/2])
 	}
+	mean := (processorTime() - cpu).Seconds() * 1000 / float64(rounds*len(queries))
 	slices.Sort(times)
-	fmt.Printf("| %s | %s | %s | %.0f | %.1f | %.1f | %.1f |\n", e.name, built, processor, float64(size(path))/1e6,
-		times[len(times)/2], times[len(times)*95/100], times[len(times)-1])
+	fmt.Printf("| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %.1f |\n", e.name, built, processor, float64(size(path))/1e6,
+		times[len(times)/2], times[len(times)*95/100], times[len(times)-1], mean)
 	for line := range strings.Lines(labelled) {
 		label, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		urls, err := ask(words)
