@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -286,5 +287,26 @@ func TestFindSameAnswer(t *testing.T) {
 		if d := cmp.Diff(ask(t, x, q), ask(t, y, q)); d != "" {
 			t.Errorf("%s: the order of pages matters: %s", words, d)
 		}
+	}
+}
+
+func TestConcurrentFind(t *testing.T) {
+	x := library(t, "a | Tea | a cup of tea | en", "b | Tee | eine Tasse Tee | de")
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for j := range 5 {
+				if _, err := x.Find(t.Context(), Query{Words: "tea tasse", Limit: 5}); err != nil {
+					t.Error(err)
+				}
+				if err := x.Add(Archive{Name: "b"}, parse(fmt.Sprintf("%d/%d | page | tea", i, j))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := ask(t, x, Query{Words: "tea", Limit: 1}).Total; got != 21 {
+		t.Errorf("%d pages, want 21", got)
 	}
 }
