@@ -1,4 +1,4 @@
-// Package search answers queries with addresses.
+// Package search answers queries with addresses, and an index also with what it has of each page.
 //
 // There are three kinds of [Source]: an [Index] of pages, a [SearXNG] server, and a
 // [Command] of the user. A [Cache] can store the answers of the latter two. Package
