@@ -31,8 +31,8 @@ const (
 	// busyTimeout is the maximum wait for another process that is writing.
 	busyTimeout = 10 * time.Minute
 
-	// cacheSize is the maximum size of SQLite's page cache in KiB. With its default of 2 MiB, most
-	// pages that change while an index grows are written several times.
+	// cacheSize is the maximum size of SQLite's page cache in KiB. With its default of 2 MiB, an
+	// index takes about 7 % more processor time to build (50,000 pages).
 	cacheSize = 64 << 10
 
 	// maxValue limits the length of a text or blob in bytes. The longest is the text of a page.
