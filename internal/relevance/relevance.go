@@ -125,7 +125,7 @@ func New(q Query, pages []Page, seeds, terms int) *Model {
 	return m
 }
 
-// count sets average, idf and norm.
+// count sets average, idf, asked and norm.
 func (m *Model) count(pages []Page, terms int) {
 	df := make([]int, terms+1)
 	length := 0
