@@ -127,16 +127,7 @@ func (c *Comparison) prepareJudge(ctx context.Context, m *measured, j *job) erro
 
 // makeMeasureTopic makes the topic by which a judge scores pages.
 func (c *Comparison) makeMeasureTopic(ctx context.Context, m *measured, j *job, name string) error {
-	args := []string{"-topic", c.queryTopic(j)}
-	if measure.Section(m.measure) != "" {
-		args = append(args, "-positive", c.seedFile(j), "-archive", c.archives(j.topic.web))
-		if m.compat {
-			args = append(args, "-compat")
-		}
-	}
-	if m.limit != "" {
-		args = append(args, "-threshold", m.limit)
-	}
+	args := append([]string{"-topic", c.queryTopic(j)}, m.topicFlags(c.seedFile(j), c.archives(j.topic.web))...)
 	if len(args) == 2 { // topic refuses to copy a topic
 		topic, err := atomicfile.ReadFile(c.queryTopic(j), maxSmall)
 		if err != nil {
@@ -145,6 +136,20 @@ func (c *Comparison) makeMeasureTopic(ctx context.Context, m *measured, j *job, 
 		return atomicfile.WriteBytes(name, topic)
 	}
 	return c.save(ctx, name, nil, "topic", args...)
+}
+
+// topicFlags returns the flags of topic that make what the measure needs from the pages of the seeds.
+func (m *measured) topicFlags(seeds, archives string) (flags []string) {
+	if measure.Section(m.measure) != "" {
+		flags = append(flags, "-positive", seeds, "-archive", archives)
+		if m.compat && measure.LearnsLiterally([]string{m.measure}) {
+			flags = append(flags, "-compat")
+		}
+	}
+	if m.limit != "" {
+		flags = append(flags, "-threshold", m.limit)
+	}
+	return flags
 }
 
 // makeLabels scores all pages of the web, and labels those that are relevant.

@@ -144,3 +144,22 @@ func TestCrawlersThatScoresDoNotSteerAreNamed(t *testing.T) {
 		t.Errorf("a strategy that is not compared gives %q", got)
 	}
 }
+
+// The table of Pal and others is not the one that topic -compat makes.
+func TestTopicOfAJudge(t *testing.T) {
+	for line, want := range map[string]string{
+		"judged-by m weighttable -compat":        "-positive s -archive a -compat",
+		"judged-by m weighttable":                "-positive s -archive a",
+		"judged-by m weighttable-tf=0.4 -compat": "-positive s -archive a -threshold 0.4",
+		"judged-by m jaccard -compat":            "-positive s -archive a -compat",
+		"judged-by m vsm=0.05 -compat":           "-threshold 0.05",
+	} {
+		p, err := readPlan(t, line+"\ntrack K bestfirst\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.judges[0].topicFlags("s", "a"), " "); got != want {
+			t.Errorf("%s: topic gets %q, want %q", line, got, want)
+		}
+	}
+}

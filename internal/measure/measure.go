@@ -75,6 +75,18 @@ func Section(name string) string {
 	return ""
 }
 
+// LearnsLiterally reports whether topic -compat makes the section that the first of these measures needs as
+// the paper of the measure has it. The table that it makes is that of Wilson et al. The table of Pal et
+// al. is made without -compat.
+func LearnsLiterally(names []string) bool {
+	for _, name := range names {
+		if Section(name) != "" {
+			return name != "weighttable-tf"
+		}
+	}
+	return true
+}
+
 // Names returns the names of all measures.
 func Names() []string {
 	var names []string

@@ -169,7 +169,7 @@ func ownStages(s *Settings, w Requirements, prefix Prefix) Stages {
 	}
 	if w.Learn != "" {
 		literal := compat
-		if w.Expand == "tunnel" {
+		if !measure.LearnsLiterally(strings.Split(s.measure(w), ",")) {
 			literal = ""
 		}
 		add("learn", prefix.Quote("topic")+" -topic "+inRun(Topic)+literal+" -positive -")

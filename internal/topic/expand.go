@@ -15,8 +15,8 @@ import (
 // pages. This adds few words or none: the best word of a page that resembles the table is usually in
 // the table, and a word that no example has is worth 0. By default it is the best word that
 // is not in the table, and the page counts as one more document with its words. Words that are
-// common to the positive and the negative examples are skipped. A page adds one word, however
-// often it is read.
+// common to the positive and the negative examples are skipped, unless literal is set. A page adds one
+// word, however often it is read.
 
 // A Rule chooses the word that a page adds. Rules are named after the strategies of the papers.
 type Rule uint8
@@ -125,7 +125,7 @@ func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 func (e *Expansion) weight(t text.Term) int {
 	name := e.analyzer.Name(t)
 	switch {
-	case e.common[name]:
+	case e.common[name] && !e.literal:
 		return 0
 	case e.rule == Tunnel:
 		return e.page.TF(t)
