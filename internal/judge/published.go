@@ -77,11 +77,10 @@ var verdicts = [...]Verdict{Reproduced, OnlyOwn, NotShown, CannotBe}
 // near is the distance within which a value that is compared with no other is reproduced.
 const near = 0.1
 
-// OverlapOf is the measure of tables whose rows are pairs of crawlers: their names, joined by this word, name the
-// crawlers of a row.
+// The rows of a table of overlaps are pairs of crawlers: their names with PairSeparator between them.
 const (
-	OverlapOf = "overlap"
-	And       = " and "
+	OverlapMeasure = "overlap"
+	PairSeparator  = " and "
 )
 
 // ReadPublished reads published values, a JSON object. It returns an error for unknown fields, and for tables
@@ -114,13 +113,13 @@ func (t *PublishedTable) check() error {
 		return errors.New("a table needs own, the paper's measure, and rows")
 	case t.Cost < 0 || t.Cost > MaxBudget:
 		return fmt.Errorf("the cost %d is not a number of fetches", t.Cost)
-	case t.Cost > 0 && t.Own == OverlapOf:
+	case t.Cost > 0 && t.Own == OverlapMeasure:
 		return errors.New("an overlap has no value at a cost")
 	}
 	for i, r := range t.Rows {
 		switch {
-		case t.Own == OverlapOf && strings.Count(r.Crawler, And) != 1:
-			return fmt.Errorf("%q does not name two crawlers: A%sB", r.Crawler, And)
+		case t.Own == OverlapMeasure && strings.Count(r.Crawler, PairSeparator) != 1:
+			return fmt.Errorf("%q does not name two crawlers: A%sB", r.Crawler, PairSeparator)
 		case i > 0 && (len(r.Values) == 0 || len(t.Rows[0].Values) == 0) && r.Better == nil:
 			return fmt.Errorf("%s has neither values nor better", r.Name)
 		}
@@ -130,7 +129,7 @@ func (t *PublishedTable) check() error {
 
 // criterion returns a measure at the cost of the table.
 func (t *PublishedTable) criterion(name string) (Criterion, error) {
-	if name == OverlapOf {
+	if name == OverlapMeasure {
 		name = "harvest"
 	}
 	c, err := ParseCriterion(name)
@@ -227,7 +226,7 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 			if r.Name != row.Published.Crawler {
 				continue
 			}
-			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
+			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapMeasure {
 				row.Ended++
 				continue
 			}
@@ -267,7 +266,7 @@ func (r *FoundRow) near(t *PublishedTable) Verdict {
 		return NotShown
 	}
 	is := func(s Side) bool { return s.Units > 0 && math.Abs(s.Value-r.Published.mean()) <= near }
-	return verdict(is(r.Own), t.Own == OverlapOf || t.Labels != "" && is(r.Labels))
+	return verdict(is(r.Own), t.Own == OverlapMeasure || t.Labels != "" && is(r.Labels))
 }
 
 // claim returns the verdict on the claim that the first row is better, or worse.
@@ -279,7 +278,7 @@ func (r *FoundRow) claim(t *PublishedTable) Verdict {
 	holds := func(s Side) bool {
 		return s.Less != nil && s.Less.Interval != nil && (*better && s.Less.Interval.High < 0 || !*better && s.Less.Interval.Low > 0)
 	}
-	return verdict(holds(r.Own), t.Own == OverlapOf || holds(r.Labels))
+	return verdict(holds(r.Own), t.Own == OverlapMeasure || holds(r.Labels))
 }
 
 func verdict(own, labels bool) Verdict {
@@ -314,7 +313,7 @@ func (f *Finding) table() string {
 	}
 	three := Criterion{Digits: 3}
 	own := "by its own measure"
-	if f.Table.Own == OverlapOf {
+	if f.Table.Own == OverlapMeasure {
 		own = "here"
 	}
 	columns := []column{
@@ -379,7 +378,7 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 		for _, f := range findings[i] {
 			fmt.Fprintf(&all, "\n**%s** (plan [%s](../plans/papers/%s.plan)%s, %s)\n\n", f.Table.Title, f.Table.Plan, f.Table.Plan, f.judged(), count(f.Units, "unit"))
 			all.WriteString(f.table())
-			if shares := f.Rows[0].shares(); shares != "" && f.Table.Own != OverlapOf {
+			if shares := f.Rows[0].shares(); shares != "" && f.Table.Own != OverlapMeasure {
 				fmt.Fprintf(&all, "\nOperators of %s: %s.\n", escape(f.Rows[0].Published.Name), shares)
 			}
 			for _, r := range f.Rows {
