@@ -87,11 +87,45 @@ func TestWrongLineIsNamed(t *testing.T) {
 		"track K bestfirst niche -param=pc=1 -param pcc=1": "test.plan:4: strategy bestfirst: no parameter pcc=1",
 		"track K niche -size many":                         "test.plan:4: -size many: want a number",
 		"track K niche -fair=page":                         "test.plan:4: -fair page: want host or niche",
+		"search easy 5":                                    "test.plan:4: the set of seeds easy is defined twice",
+		"search found 1001":                                "test.plan:4: 1001: want a number of results from 1 to 1000",
+		"judged-by own classifier":                         "test.plan:4: the measure classifier cannot judge",
+		"judged-by own bm25=2e6":                           "test.plan:4: 2e6: want a score above 0 and at most 1,000,000",
 		"score a/b cat":                                    "test.plan:4: a/b cannot be a name",
 	} {
 		_, err := readPlan(t, line)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of the line %q it says %v, want %s", line, err, want)
+		}
+	}
+}
+
+// Results of one plan are not mixed with those of a plan whose seeds or limits differ.
+func TestInputsDiffer(t *testing.T) {
+	inputs := func(line string) map[string]string {
+		t.Helper()
+		p, err := readPlan(t, line+"\ntrack K niche\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := p.inputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	for _, lines := range [][2]string{
+		{"", "pages 5"}, {"", "relevant 5"}, {"relevant 5", ""},
+		{"search found 5", "search found 6"}, {"search found 5", "seeds easy found"}, {"judged-by own bm25", "judged-by own bm25=1"},
+	} {
+		a, b := inputs(lines[0]), inputs(lines[1])
+		differ := false
+		for name, value := range a {
+			other, both := b[name]
+			differ = differ || both && value != other
+		}
+		if !differ {
+			t.Errorf("%q and %q have the same inputs", lines[0], lines[1])
 		}
 	}
 }
