@@ -154,7 +154,7 @@ translations: # downloaded from Debian once
 results: build ## write the tables in doc/results, which takes hours; FROM=DIR: from comparisons that are done; PARTS='k e' selects
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
 .PHONY: papers
-papers: build ## the five papers in their own set-up, by their own measures and by labels: doc/results/papers.md, in about half an hour; FROM=DIR as of results
+papers: build ## the five papers in their own set-up, by their own measures and by labels: doc/results/papers.md, in about half an hour; FROM=DIR: from comparisons that are done
 	scripts/results $(if $(FROM),-from '$(FROM)') papers
 
 ##@ Installing and releasing

@@ -51,7 +51,7 @@ func TestPublishedValuesArePlanned(t *testing.T) {
 			}
 			for _, row := range table.Rows {
 				values += len(row.Values)
-				for name := range strings.SplitSeq(row.Crawler, judge.And) {
+				for name := range strings.SplitSeq(row.Crawler, judge.PairSeparator) {
 					if !slices.Contains(crawlers, name) {
 						t.Errorf("%s: %s: %s is not among %q of the plan %s", paper.Name, table.Title, name, crawlers, table.Plan)
 					}

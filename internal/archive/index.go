@@ -460,9 +460,13 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 			continue
 		}
 		// From here on no other process renames the file.
-		if old, err := f.Stat(); err != nil || old.Size() > 0 && !startsAsIndex(f) {
+		old, err := f.Stat()
+		if err == nil && old.Size() > 0 && !startsAsIndex(f) {
+			err = fmt.Errorf("%s was written by another program (hint: move it elsewhere)", part)
+		}
+		if err != nil {
 			f.Close()
-			return nil, &placeError{fmt.Errorf("%s was written by another program (hint: move it elsewhere)", part)}
+			return nil, &placeError{err}
 		}
 		x, err := fillIndex(f, archive, path, info, report)
 		if err != nil {

@@ -1,6 +1,6 @@
-// Package background contains the general frequencies of English words: how frequent a word is on the
-// Web is part of the program. With this table the words of a topic can be weighted without example
-// pages: "theorem" distinguishes pages, "number" does not.
+// Package background contains a table of how frequent English words are on the Web. With this table the
+// words of a topic can be weighted without example pages: "theorem" distinguishes pages, "number" does
+// not.
 //
 // The table has the 12,000 most frequent words of a dictionary of 82,765 words, with their numbers of
 // occurrences. See doc/design/decisions/0071-words-of-the-web.md for its source and its limits: the
@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// The table has occurrences. Shares of documents follow from them for documents of this length, of
-// which there are so many that rounding matters little.
+// The table has numbers of occurrences. [English] derives shares of documents from them, for documents of
+// AverageLength words. Documents is large enough that rounding these shares to documents matters little.
 const (
 	Documents     = 10_000 // number of documents
 	AverageLength = 427.0  // mean number of words in a document
@@ -26,9 +26,10 @@ const (
 
 const (
 	occurrences = 10_249_083 // of all words of the source, in the unit of the table, 100,000
-	// burst is the factor by which occurrences in different documents are rarer than occurrences,
-	// because a word that occurs in a document is likely to occur there again. Its median by word is 0.5
-	// to 0.8 on four webs.
+
+	// burst is the factor by which a word seems rarer if its documents are counted instead of its
+	// occurrences: a word that occurs in a document is likely to occur there again. On four webs its median
+	// is 0.4 to 0.5 for the most frequent 200 words, and 0.7 to 0.8 after the first 1,000.
 	burst = 0.6
 )
 

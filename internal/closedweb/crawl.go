@@ -25,11 +25,10 @@ type Crawl struct {
 	operators                     map[string]int64 // cost up to T
 }
 
-// maxOperators bounds the operators that are counted by name, and maxOperatorName their names, in bytes. The
-// cost of others is that of otherOperator.
+// Records may have any operators. Those beyond these limits are counted together, as otherOperator.
 const (
-	maxOperators    = 50
-	maxOperatorName = 100
+	maxOperators    = 50  // operators that are counted by name
+	maxOperatorName = 100 // length of a name, in bytes
 	otherOperator   = "other"
 )
 
@@ -70,11 +69,11 @@ func (c *Crawl) countOperator(name string, cost int64) {
 	if _, known := c.operators[name]; !known && (len(c.operators) >= maxOperators || len(name) > maxOperatorName) {
 		name = otherOperator
 	}
-	c.operators[strings.Clone(name)] += cost // an assignment keeps the new key, which is in the memory of the record
+	c.operators[strings.Clone(name)] += cost // the assignment may replace the key, and name is in the memory of the record
 }
 
-// addOpinion counts the scores and the field relevant that the crawl itself gave a page, which is relevant
-// or not by labels.
+// addOpinion counts the scores and the field relevant that the crawl itself gave a page. relevant is the verdict
+// by labels.
 func (c *Crawl) addOpinion(rec *wire.Record, relevant bool) {
 	if rec.Error == "" {
 		c.opinions.add(rec.Scores, relevant)

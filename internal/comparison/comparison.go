@@ -144,10 +144,7 @@ func (c *Comparison) checkInputs() error {
 // inputs returns a description of everything that the results depend on, except the crawlers and
 // the random seeds, by name: mostly digests of files.
 func (p *Plan) inputs() (map[string]string, error) {
-	in := map[string]string{"number of pages": fmt.Sprint(p.pages)}
-	if p.relevant > 0 {
-		in["number of relevant pages"] = fmt.Sprint(p.relevant)
-	}
+	in := map[string]string{"number of pages": fmt.Sprint(p.pages), "number of relevant pages": fmt.Sprint(p.relevant)}
 	files := map[string]string{}
 	for _, w := range p.webs {
 		digest, err := run.DigestArchives([]string{w.archive})
@@ -165,10 +162,10 @@ func (p *Plan) inputs() (map[string]string, error) {
 		t := j.topic
 		in["label of the topic "+t.name] = t.label + " in " + t.web.name
 		files["query of the topic "+t.name] = t.query
-		if j.results > 0 {
-			in["set "+j.set+" of seeds"] = fmt.Sprintf("%d results of a search", j.results)
+		if seeds := "set " + j.set + " of seeds for the topic " + t.name; j.results > 0 {
+			in[seeds] = fmt.Sprintf("%d results of a search", j.results)
 		} else {
-			files["set "+j.set+" of seeds for the topic "+t.name] = j.seeds
+			files[seeds] = j.seeds
 		}
 		if t.positive != "" {
 			files["file of positive examples of the topic "+t.name] = t.positive

@@ -77,7 +77,7 @@ func (c *Comparison) judgeFlags(j *job) []string {
 	return append(c.webFlags(j), "-labels", j.topic.web.labels, "-label", j.topic.label)
 }
 
-// webFlags returns those that do not depend on the labels.
+// webFlags returns the flags of judge that do not depend on the labels.
 func (c *Comparison) webFlags(j *job) []string {
 	t := j.topic
 	args := []string{"-seeds", c.seedFile(j)}
@@ -116,7 +116,7 @@ func (c *Comparison) prepare(ctx context.Context, j *job) error {
 	}, c.dir)
 }
 
-// made is a file that jobs share, and what makes it.
+// A made file is shared by jobs; its function make creates it.
 type made struct {
 	name string
 	make func(name string) error
@@ -368,7 +368,7 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 	return cmd, nil
 }
 
-// budget returns the number of fetches of a job.
+// budget returns the budget of a job, in fetches and queries.
 func (c *Comparison) budget(j *job) (int, error) {
 	b, err := atomicfile.ReadFile(c.budgetFile(j), maxSmall)
 	if err != nil {

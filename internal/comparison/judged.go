@@ -20,9 +20,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file judges crawls a second time, by a measure instead of labels: most papers do so. A page is
+// This file judges crawls a second time, by a measure instead of labels, as most papers do. A page is
 // relevant if its score reaches a limit. The measure is the same for all crawlers of a topic with a set of
-// seeds. A table or a reference page that it needs is learned from the pages of the seeds.
+// seeds. If it needs a table or a reference page, that is learned from the pages of the seeds.
 
 // judgedLabel is the label of the pages that are relevant by a measure.
 const judgedLabel = "relevant"
@@ -127,17 +127,8 @@ func (c *Comparison) prepareJudge(ctx context.Context, m *measured, j *job) erro
 
 // makeMeasureTopic makes the topic by which a judge scores pages.
 func (c *Comparison) makeMeasureTopic(ctx context.Context, m *measured, j *job, name string) error {
-	args := []string{"-topic", c.queryTopic(j)}
-	if measure.Section(m.measure) != "" {
-		args = append(args, "-positive", c.seedFile(j), "-archive", c.archives(j.topic.web))
-		if m.compat {
-			args = append(args, "-compat")
-		}
-	}
-	if m.limit != "" {
-		args = append(args, "-threshold", m.limit)
-	}
-	if len(args) == 2 {
+	args := append([]string{"-topic", c.queryTopic(j)}, m.topicFlags(c.seedFile(j), c.archives(j.topic.web))...)
+	if len(args) == 2 { // topic refuses to copy a topic
 		topic, err := atomicfile.ReadFile(c.queryTopic(j), maxSmall)
 		if err != nil {
 			return err
@@ -145,6 +136,20 @@ func (c *Comparison) makeMeasureTopic(ctx context.Context, m *measured, j *job, 
 		return atomicfile.WriteBytes(name, topic)
 	}
 	return c.save(ctx, name, nil, "topic", args...)
+}
+
+// topicFlags returns the flags of topic that make what the measure needs from the pages of the seeds.
+func (m *measured) topicFlags(seeds, archives string) (flags []string) {
+	if measure.Section(m.measure) != "" {
+		flags = append(flags, "-positive", seeds, "-archive", archives)
+		if m.compat && measure.LearnsLiterally([]string{m.measure}) {
+			flags = append(flags, "-compat")
+		}
+	}
+	if m.limit != "" {
+		flags = append(flags, "-threshold", m.limit)
+	}
+	return flags
 }
 
 // makeLabels scores all pages of the web, and labels those that are relevant.
@@ -184,7 +189,8 @@ func (c *Comparison) makeLabels(ctx context.Context, m *measured, j *job, name s
 	return atomicfile.WriteBytes(name, labels.Bytes())
 }
 
-// records yields the records of src, in the same memory.
+// records yields the records of src. Each is overwritten by the next one. An error is the last thing that
+// it yields.
 func records(src io.Reader) iter.Seq2[*wire.Record, error] {
 	return func(yield func(*wire.Record, error) bool) {
 		r := wire.NewReader(src, wire.Score)
@@ -198,7 +204,7 @@ func records(src io.Reader) iter.Seq2[*wire.Record, error] {
 	}
 }
 
-// pipe runs commands as a pipeline to its end, and copies its output to out.
+// pipe runs a pipeline of commands, copies its output to out, and returns when all have exited.
 func (c *Comparison) pipe(ctx context.Context, out io.Writer, commands ...[]string) error {
 	var started []*exec.Cmd
 	var messages []*bytes.Buffer

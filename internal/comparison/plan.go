@@ -43,7 +43,7 @@ type Plan struct {
 	crawlers   []crawler
 	chance     []int  // random seeds
 	pages      int    // budget of each crawl; 0: T of judge -budget
-	relevant   int    // a crawl ends at so many relevant pages, by its own measure; 0: no limit
+	relevant   int    // number of relevant pages, by its own measure, at which a crawl ends; 0: no limit
 	reference  string // "" for none
 	jobs       []*job
 	names      map[string]bool // the names that are in use, with their kinds, such as "web webkb"
@@ -67,7 +67,7 @@ type seedSet struct {
 	results int    // of the search
 }
 
-// measured is a second judge: a page is relevant if its score reaches a limit.
+// A measured is a second judge: a page is relevant if its score by a measure of score reaches a limit.
 type measured struct {
 	name    string
 	measure string
@@ -319,8 +319,11 @@ func (p *Plan) readSearch(words []string) error {
 	if err != nil || n == 0 || n > maxResults {
 		return fmt.Errorf("%s: want a number of results from 1 to %d", words[1], maxResults)
 	}
+	if err := p.addName("set of seeds", words[0]); err != nil {
+		return err
+	}
 	p.seeds = append(p.seeds, seedSet{name: words[0], results: int(n)})
-	return p.addName("set of seeds", words[0])
+	return nil
 }
 
 func (p *Plan) readJudge(words []string) error {
@@ -332,13 +335,19 @@ func (p *Plan) readJudge(words []string) error {
 	if !slices.Contains(measure.Names(), m.measure) {
 		return fmt.Errorf("there is no measure %s: there are %s", m.measure, strings.Join(measure.Names(), ", "))
 	}
+	if m.measure == "classifier" {
+		return errors.New("the measure classifier cannot judge: it needs example pages, and a judge has those of the seeds only")
+	}
 	if m.limit != "" {
 		if v, err := strconv.ParseFloat(m.limit, 64); err != nil || !(v > 0 && v <= 1e6) {
-			return fmt.Errorf("%s: want a score above 0, from which a page is relevant", m.limit)
+			return fmt.Errorf("%s: want a score above 0 and at most 1,000,000, from which a page is relevant", m.limit)
 		}
 	}
+	if err := p.addName("judge", m.name); err != nil {
+		return err
+	}
 	p.judges = append(p.judges, m)
-	return p.addName("judge", m.name)
+	return nil
 }
 
 // readLacking reads the sets of seeds that a topic does not have.

@@ -87,11 +87,45 @@ func TestWrongLineIsNamed(t *testing.T) {
 		"track K bestfirst niche -param=pc=1 -param pcc=1": "test.plan:4: strategy bestfirst: no parameter pcc=1",
 		"track K niche -size many":                         "test.plan:4: -size many: want a number",
 		"track K niche -fair=page":                         "test.plan:4: -fair page: want host or niche",
+		"search easy 5":                                    "test.plan:4: the set of seeds easy is defined twice",
+		"search found 1001":                                "test.plan:4: 1001: want a number of results from 1 to 1000",
+		"judged-by own classifier":                         "test.plan:4: the measure classifier cannot judge",
+		"judged-by own bm25=2e6":                           "test.plan:4: 2e6: want a score above 0 and at most 1,000,000",
 		"score a/b cat":                                    "test.plan:4: a/b cannot be a name",
 	} {
 		_, err := readPlan(t, line)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of the line %q it says %v, want %s", line, err, want)
+		}
+	}
+}
+
+// Results of one plan are not mixed with those of a plan whose seeds or limits differ.
+func TestInputsDiffer(t *testing.T) {
+	inputs := func(line string) map[string]string {
+		t.Helper()
+		p, err := readPlan(t, line+"\ntrack K niche\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := p.inputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return in
+	}
+	for _, lines := range [][2]string{
+		{"", "pages 5"}, {"", "relevant 5"}, {"relevant 5", ""},
+		{"search found 5", "search found 6"}, {"search found 5", "seeds easy found"}, {"judged-by own bm25", "judged-by own bm25=1"},
+	} {
+		a, b := inputs(lines[0]), inputs(lines[1])
+		differ := false
+		for name, value := range a {
+			other, both := b[name]
+			differ = differ || both && value != other
+		}
+		if !differ {
+			t.Errorf("%q and %q have the same inputs", lines[0], lines[1])
 		}
 	}
 }
@@ -108,5 +142,24 @@ func TestCrawlersThatScoresDoNotSteerAreNamed(t *testing.T) {
 	}
 	if got := p.Unsteered([]string{"random"}); got != nil {
 		t.Errorf("a strategy that is not compared gives %q", got)
+	}
+}
+
+// The table of Pal and others is not the one that topic -compat makes.
+func TestTopicOfAJudge(t *testing.T) {
+	for line, want := range map[string]string{
+		"judged-by m weighttable -compat":        "-positive s -archive a -compat",
+		"judged-by m weighttable":                "-positive s -archive a",
+		"judged-by m weighttable-tf=0.4 -compat": "-positive s -archive a -threshold 0.4",
+		"judged-by m jaccard -compat":            "-positive s -archive a -compat",
+		"judged-by m vsm=0.05 -compat":           "-threshold 0.05",
+	} {
+		p, err := readPlan(t, line+"\ntrack K bestfirst\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.judges[0].topicFlags("s", "a"), " "); got != want {
+			t.Errorf("%s: topic gets %q, want %q", line, got, want)
+		}
 	}
 }

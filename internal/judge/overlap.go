@@ -14,7 +14,7 @@ import (
 // the same pages in any order, and 0 if the crawls have no page in common.
 //
 // Orders are as in [Judge.Curve]; repeated pages and negative numbers are ignored. The caller cuts
-// both orders at the same cost and, for the figures of the paper, removes irrelevant pages. The
+// both orders at the same cost, and removes irrelevant pages if only relevant ones are to count. The
 // ratio measures how different two crawls are, not how good they are.
 func Overlap(a, b []int32) float64 {
 	x, y := set(a), set(b)

@@ -15,7 +15,7 @@ import (
 
 // This file compares the values that papers print with those of our crawls in the set-up of the paper.
 
-// Published is the published values of some papers.
+// Published holds the published values of some papers.
 type Published struct {
 	Papers []Paper `json:"papers"`
 }
@@ -29,20 +29,20 @@ type Paper struct {
 	Cannot []Unrepeated     `json:"cannot"`
 }
 
-// A PublishedTable is values of one measure. The first row is the paper's own crawler. Every other row claims
-// that the first is better by the difference of the values, or worse if that is negative.
+// A PublishedTable holds values of one measure. The first row is the paper's own crawler. Every other row claims
+// that the first crawler is better, if the mean of its values is greater, or else that it is worse.
 type PublishedTable struct {
 	Title  string         `json:"title"`
 	Plan   string         `json:"plan"`   // the comparison: a directory
 	Judge  string         `json:"judge"`  // a judge of the plan, "" for labels
 	Own    string         `json:"own"`    // the paper's measure: a criterion, by the judge
 	Labels string         `json:"labels"` // the same by labels; "" if there is no such measure
-	Cost   int            `json:"cost"`   // the cost at which it is read; 0: the budget
+	Cost   int            `json:"cost"`   // the cost at which both measures are read; 0: the budget
 	Rows   []PublishedRow `json:"rows"`
 	Ours   bool           `json:"ours"` // the claim is not in the paper, and is not counted
 }
 
-// A PublishedRow is the values of one crawler: several if the paper has several topics, none if it prints only
+// A PublishedRow holds the values of one crawler: several if the paper has several topics, none if it prints only
 // which crawler is better.
 type PublishedRow struct {
 	Name    string    `json:"name"`    // in the paper
@@ -51,7 +51,7 @@ type PublishedRow struct {
 	Better  *bool     `json:"better"` // without values: whether the first row is better
 }
 
-// Unrepeated is what no crawl can repeat.
+// An Unrepeated is a result that no crawl can repeat.
 type Unrepeated struct {
 	What   string `json:"what"`
 	Values int    `json:"values"` // number of printed values
@@ -71,20 +71,20 @@ const (
 	CannotBe   Verdict = "cannot be"               // there is nothing to repeat
 )
 
-// Verdicts returns all verdicts, the strongest first.
-func Verdicts() []Verdict { return []Verdict{Reproduced, OnlyOwn, NotShown, CannotBe} }
+// verdicts are all verdicts, the strongest first.
+var verdicts = [...]Verdict{Reproduced, OnlyOwn, NotShown, CannotBe}
 
 // near is the distance within which a value that is compared with no other is reproduced.
 const near = 0.1
 
-// OverlapOf is the measure of tables whose rows are pairs of crawlers: their names, joined by this word, name the
-// crawlers of a row.
+// The rows of a table of overlaps are pairs of crawlers: their names with PairSeparator between them.
 const (
-	OverlapOf = "overlap"
-	And       = " and "
+	OverlapMeasure = "overlap"
+	PairSeparator  = " and "
 )
 
-// ReadPublished reads published values.
+// ReadPublished reads published values, a JSON object. It returns an error for unknown fields, and for tables
+// that [PublishedTable.Compare] cannot compare.
 func ReadPublished(r io.Reader) (*Published, error) {
 	p := new(Published)
 	d := json.NewDecoder(r)
@@ -113,12 +113,14 @@ func (t *PublishedTable) check() error {
 		return errors.New("a table needs own, the paper's measure, and rows")
 	case t.Cost < 0 || t.Cost > MaxBudget:
 		return fmt.Errorf("the cost %d is not a number of fetches", t.Cost)
+	case t.Cost > 0 && t.Own == OverlapMeasure:
+		return errors.New("an overlap has no value at a cost")
 	}
 	for i, r := range t.Rows {
 		switch {
-		case t.Own == OverlapOf && strings.Count(r.Crawler, And) != 1:
-			return fmt.Errorf("%q does not name two crawlers: A%sB", r.Crawler, And)
-		case i > 0 && (r.Values == nil || t.Rows[0].Values == nil) && r.Better == nil:
+		case t.Own == OverlapMeasure && strings.Count(r.Crawler, PairSeparator) != 1:
+			return fmt.Errorf("%q does not name two crawlers: A%sB", r.Crawler, PairSeparator)
+		case i > 0 && (len(r.Values) == 0 || len(t.Rows[0].Values) == 0) && r.Better == nil:
 			return fmt.Errorf("%s has neither values nor better", r.Name)
 		}
 	}
@@ -127,7 +129,7 @@ func (t *PublishedTable) check() error {
 
 // criterion returns a measure at the cost of the table.
 func (t *PublishedTable) criterion(name string) (Criterion, error) {
-	if name == OverlapOf {
+	if name == OverlapMeasure {
 		name = "harvest"
 	}
 	c, err := ParseCriterion(name)
@@ -145,7 +147,7 @@ func (t *PublishedTable) criterion(name string) (Criterion, error) {
 	return c, nil
 }
 
-// mean returns the mean of the values of a row.
+// mean returns the mean of the values of a row. There must be some.
 func (r *PublishedRow) mean() float64 {
 	sum := 0.0
 	for _, v := range r.Values {
@@ -180,8 +182,9 @@ type Side struct {
 	Less *Against // by how much it is less than the first row, in the units of both; nil in the first row
 }
 
-// Compare compares a published table with results: own, of the paper's judge, and labels. They may be of
-// several tracks, as crawls of papers with a search and without one are.
+// Compare compares a published table with the results of crawls: own by the judge of the paper, labels by
+// labels. Crawls of different tracks are compared: some crawlers of a paper have a search, others have none. The
+// seed is that of [CompareOptions].
 func (t *PublishedTable) Compare(own, labels []*Result, seed uint64) (*Finding, error) {
 	f := &Finding{Table: t}
 	for i := range t.Rows {
@@ -202,7 +205,7 @@ func (t *PublishedTable) Compare(own, labels []*Result, seed uint64) (*Finding, 
 	for i := range f.Rows[1:] {
 		r := &f.Rows[i+1]
 		r.Verdict = r.claim(t)
-		if slices.Index(Verdicts(), r.Verdict) > slices.Index(Verdicts(), first.Verdict) {
+		if slices.Index(verdicts[:], r.Verdict) > slices.Index(verdicts[:], first.Verdict) {
 			first.Verdict = r.Verdict
 		}
 	}
@@ -223,7 +226,7 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 			if r.Name != row.Published.Crawler {
 				continue
 			}
-			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapOf {
+			if row.Crawls++; !r.Reaches(cmp.Or(f.Table.Cost, r.T)) && name != OverlapMeasure {
 				row.Ended++
 				continue
 			}
@@ -237,7 +240,7 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 	}
 	reference := f.Table.Rows[0].Crawler
 	if !slices.ContainsFunc(some, func(r *Result) bool { return r.Name == reference }) {
-		reference = "" // all its crawls have ended before
+		reference = "" // all its crawls ended before the cost
 	}
 	if some == nil {
 		return nil
@@ -259,11 +262,11 @@ func (f *Finding) measure(results []*Result, name string, seed uint64, side func
 
 // near returns the verdict on a row that is compared with no other.
 func (r *FoundRow) near(t *PublishedTable) Verdict {
-	if r.Published.Values == nil {
+	if len(r.Published.Values) == 0 {
 		return NotShown
 	}
 	is := func(s Side) bool { return s.Units > 0 && math.Abs(s.Value-r.Published.mean()) <= near }
-	return verdict(is(r.Own), t.Own == OverlapOf || t.Labels != "" && is(r.Labels))
+	return verdict(is(r.Own), t.Own == OverlapMeasure || t.Labels != "" && is(r.Labels))
 }
 
 // claim returns the verdict on the claim that the first row is better, or worse.
@@ -275,7 +278,7 @@ func (r *FoundRow) claim(t *PublishedTable) Verdict {
 	holds := func(s Side) bool {
 		return s.Less != nil && s.Less.Interval != nil && (*better && s.Less.Interval.High < 0 || !*better && s.Less.Interval.Low > 0)
 	}
-	return verdict(holds(r.Own), t.Own == OverlapOf || holds(r.Labels))
+	return verdict(holds(r.Own), t.Own == OverlapMeasure || holds(r.Labels))
 }
 
 func verdict(own, labels bool) Verdict {
@@ -288,8 +291,8 @@ func verdict(own, labels bool) Verdict {
 	return OnlyOwn
 }
 
-// Write writes a finding as a Markdown table.
-func (f *Finding) Write(w io.Writer) error {
+// table returns a finding as a Markdown table.
+func (f *Finding) table() string {
 	less := func(s Side) string {
 		if s.Less == nil {
 			return nothing
@@ -310,7 +313,7 @@ func (f *Finding) Write(w io.Writer) error {
 	}
 	three := Criterion{Digits: 3}
 	own := "by its own measure"
-	if f.Table.Own == OverlapOf {
+	if f.Table.Own == OverlapMeasure {
 		own = "here"
 	}
 	columns := []column{
@@ -325,8 +328,7 @@ func (f *Finding) Write(w io.Writer) error {
 			of("first − this", func(r *FoundRow) string { return less(r.Labels) }))
 	}
 	columns = append(columns, of("verdict", func(r *FoundRow) string { return string(r.Verdict) }))
-	_, err := io.WriteString(w, markdown(columns))
-	return err
+	return markdown(columns)
 }
 
 // shares returns the share of each operator in the cost of the crawls, the largest first; "" if there are none.
@@ -347,7 +349,7 @@ func (r *FoundRow) shares() string {
 
 // format returns the values, and their mean if there are several.
 func (r *PublishedRow) format() string {
-	if r.Values == nil {
+	if len(r.Values) == 0 {
 		if r.Better == nil {
 			return nothing
 		} else if *r.Better {
@@ -375,10 +377,8 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 		fmt.Fprintf(&all, "\n## %s\n\n%s\n\n%s", paper.Name, strings.TrimSuffix(paragraph(paper.Source), "\n"), paragraph(paper.Setup))
 		for _, f := range findings[i] {
 			fmt.Fprintf(&all, "\n**%s** (plan [%s](../plans/papers/%s.plan)%s, %s)\n\n", f.Table.Title, f.Table.Plan, f.Table.Plan, f.judged(), count(f.Units, "unit"))
-			if err := f.Write(&all); err != nil {
-				return err
-			}
-			if shares := f.Rows[0].shares(); shares != "" && f.Table.Own != OverlapOf {
+			all.WriteString(f.table())
+			if shares := f.Rows[0].shares(); shares != "" && f.Table.Own != OverlapMeasure {
 				fmt.Fprintf(&all, "\nOperators of %s: %s.\n", escape(f.Rows[0].Published.Name), shares)
 			}
 			for _, r := range f.Rows {
@@ -404,7 +404,7 @@ func WritePublished(w io.Writer, p *Published, findings [][]*Finding) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s of the papers, and %s without one: ", count(values, "value"), count(statements, "statement"))
-	for i, v := range Verdicts() {
+	for i, v := range verdicts {
 		if i > 0 {
 			b.WriteString(", ")
 		}

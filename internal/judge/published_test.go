@@ -93,12 +93,14 @@ func TestWrongPublishedValues(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                           "EOF",
 		`{"papers": [{"nmae": "p"}]}`: "unknown field",
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "precision", "rows": [{"name": "A"}]}]}]}`:                                                             `p: t: no measure "precision"`,
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest"}]}]}`:                                                                                        "needs own, the paper's measure, and rows",
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "nauc", "cost": 5, "rows": [{"name": "A"}]}]}]}`:                                                       "nauc has no value at a cost",
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest", "cost": -1, "rows": [{"name": "A"}]}]}]}`:                                                   "not a number of fetches",
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest", "rows": [{"name": "A", "crawler": "a"}, {"name": "B", "crawler": "b", "values": [1]}]}]}]}`: "B has neither values nor better",
-		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "overlap", "rows": [{"name": "A", "crawler": "a"}]}]}]}`:                                               "does not name two crawlers",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "precision", "rows": [{"name": "A"}]}]}]}`:                                                                           `p: t: no measure "precision"`,
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest"}]}]}`:                                                                                                      "needs own, the paper's measure, and rows",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "nauc", "cost": 5, "rows": [{"name": "A"}]}]}]}`:                                                                     "nauc has no value at a cost",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest", "cost": -1, "rows": [{"name": "A"}]}]}]}`:                                                                 "not a number of fetches",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest", "rows": [{"name": "A", "crawler": "a"}, {"name": "B", "crawler": "b", "values": [1]}]}]}]}`:               "B has neither values nor better",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "harvest", "rows": [{"name": "A", "crawler": "a", "values": [1]}, {"name": "B", "crawler": "b", "values": []}]}]}]}`: "B has neither values nor better",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "overlap", "cost": 5, "rows": [{"name": "A", "crawler": "a and b"}]}]}]}`:                                            "an overlap has no value at a cost",
+		`{"papers": [{"name": "p", "tables": [{"title": "t", "own": "overlap", "rows": [{"name": "A", "crawler": "a"}]}]}]}`:                                                             "does not name two crawlers",
 	} {
 		if _, err := ReadPublished(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("of %s it says %v, want %s", text, err, want)

@@ -35,8 +35,8 @@ type Result struct {
 	Figures // its V, Label and Seeds are hidden by the fields above
 }
 
-// Reaches reports whether a run has a value at a cost: it has spent that much, or its budget was that and it
-// ended because the rest did not pay for the next step, such as a query.
+// Reaches reports whether a run has a value at a cost: it has spent that much, or the cost is its budget and it
+// ended because the next step, such as a query, would have exceeded the budget.
 func (r *Result) Reaches(cost int) bool {
 	return r.Cost >= int64(cost) || r.Stop == "pages" && cost == r.T
 }

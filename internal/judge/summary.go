@@ -117,7 +117,7 @@ func newSighted(m *Measures) Sighted {
 	return Sighted{Rounded(m.NAUC), Rounded(m.AUCClairvoyant), Rounded(m.Recall)}
 }
 
-// milestones yields 100, 200, 500, 1000 and so on up to t: the budget, or the end of the crawl if that is less.
+// milestones yields 100, 200, 500, 1000 and so on up to t.
 func milestones(t int) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for decade := 100; decade <= t; decade *= 10 {

@@ -53,7 +53,7 @@ var kinds = [...]struct {
 	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
 	all  bool // the measure counts all words, not only the words of the topic
 
-	section string // of the topic that the measure needs and the pages of the seeds can teach; "" for none
+	section string // section of the topic that the measure needs, if the pages of the seeds suffice to learn it
 }{
 	{"vsm", vsm, false, ""},
 	{"weighttable", symbiosis, false, "table"},
@@ -64,8 +64,8 @@ var kinds = [...]struct {
 	{"classifier", classifier, false, ""},
 }
 
-// Section returns the section of a topic that a measure needs and that can be learned from the pages of the
-// seeds: table, reference, or "" for none.
+// Section returns the section of a topic that a measure needs, if the pages of the seeds suffice to learn it:
+// table or reference, or "" for none.
 func Section(name string) string {
 	for _, k := range kinds {
 		if k.name == name {
@@ -73,6 +73,18 @@ func Section(name string) string {
 		}
 	}
 	return ""
+}
+
+// LearnsLiterally reports whether topic -compat makes the section that the first of these measures needs as
+// the paper of the measure has it. The table that it makes is that of Wilson et al. The table of Pal et
+// al. is made without -compat.
+func LearnsLiterally(names []string) bool {
+	for _, name := range names {
+		if Section(name) != "" {
+			return name != "weighttable-tf"
+		}
+	}
+	return true
 }
 
 // Names returns the names of all measures.

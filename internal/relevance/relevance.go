@@ -66,7 +66,7 @@ const (
 type Model struct {
 	query   Query
 	idf     []float64 // by term
-	asked   []float64 // IDF by term of the query: if there is a background, that of the background
+	asked   []float64 // IDF by place in the query; see QueryIDF
 	average float64   // mean length of the pages, plus 1
 	norm    float64   // upper bound of the BM25 sum, which is divided by it
 	half    float64   // BM25 of a page whose relevance is one half
@@ -99,9 +99,9 @@ func (m *Model) IDF(term int32) float64 {
 	return m.idf[len(m.idf)-1] // no page contains the term
 }
 
-// QueryIDF returns the inverse document frequency of the i-th term of the query. It is that of the
-// background, if there is one: among pages that were chosen because they have the words of the query, the
-// most important word is the most frequent.
+// QueryIDF returns the inverse document frequency of the i-th term of the query: of the background, if there
+// is one. In the crawl the most important word would have the lowest, because pages were chosen for having
+// it.
 func (m *Model) QueryIDF(i int) float64 { return m.asked[i] }
 
 // New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted.
@@ -125,7 +125,7 @@ func New(q Query, pages []Page, seeds, terms int) *Model {
 	return m
 }
 
-// count sets average, idf and norm.
+// count sets average, idf, asked and norm.
 func (m *Model) count(pages []Page, terms int) {
 	df := make([]int, terms+1)
 	length := 0

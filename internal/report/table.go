@@ -41,13 +41,13 @@ const expanded = "expansion"
 // table returns the words to be shown: first those that were added during the crawl.
 func table(entries []topicWord) (words []Word) {
 	slices.SortStableFunc(entries, func(a, b topicWord) int {
-		last := func(e topicWord) int {
+		group := func(e topicWord) int {
 			if e.Origin == expanded {
 				return 0
 			}
 			return 1
 		}
-		return cmp.Or(last(a)-last(b), cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Word, b.Word))
+		return cmp.Or(group(a)-group(b), cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Word, b.Word))
 	})
 	for _, e := range entries[:min(len(entries), MaxTable)] {
 		words = append(words, Word{clean(e.Word, maxName), e.Weight, clean(e.Origin, maxName), clean(e.URL, maxWords), href(e.URL)})

@@ -134,7 +134,7 @@ func readSmall(name string) ([]byte, error) {
 	return b, err
 }
 
-// LastTopic returns the name of the last topic file among the generations; "" if there is none.
+// LastTopic returns the name of the topic file of the last generation that has one; "" if none has.
 func (d Dir) LastTopic() (string, error) {
 	entries, err := os.ReadDir(d.Generations())
 	if errors.Is(err, fs.ErrNotExist) {

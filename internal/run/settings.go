@@ -53,7 +53,7 @@ type Settings struct {
 
 	Pages       int // maximum number of fetches
 	Generations int // maximum number of generations; 0 is no limit
-	Relevant    int // number of relevant pages that is enough; 0 is no limit
+	Relevant    int // number of relevant pages at which the crawl ends; 0 is no limit
 	Patience    time.Duration
 	Form        string // FormSteady, FormLoop, or "" for the quicker form that the stages allow
 	Steady      bool   // the form of the crawl: one pipeline for all generations

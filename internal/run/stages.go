@@ -169,7 +169,7 @@ func ownStages(s *Settings, w Requirements, prefix Prefix) Stages {
 	}
 	if w.Learn != "" {
 		literal := compat
-		if w.Expand == "tunnel" {
+		if !measure.LearnsLiterally(strings.Split(s.measure(w), ",")) {
 			literal = ""
 		}
 		add("learn", prefix.Quote("topic")+" -topic "+inRun(Topic)+literal+" -positive -")
@@ -256,8 +256,8 @@ func (s *Settings) measure(w Requirements) string {
 	return fitness
 }
 
-// withMeasures returns the requirements of a strategy with those of the measures that score it: a section of
-// the topic that only a measure needs is learned from the seeds, too.
+// withMeasures adds the requirements of the measures to those of a strategy: a section of the topic that only a
+// measure needs is also learned from the seeds.
 func (s *Settings) withMeasures(w Requirements) Requirements {
 	for name := range strings.SplitSeq(s.measure(w), ",") {
 		w.Learn = cmp.Or(w.Learn, measure.Section(name))

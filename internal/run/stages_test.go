@@ -234,3 +234,27 @@ func TestFlagsOfParse(t *testing.T) {
 		}
 	}
 }
+
+// The table that topic -compat makes is that of the paper of symbiosis and weighttable, not that of tunnel and
+// weighttable-tf.
+func TestTableOfCompat(t *testing.T) {
+	for _, test := range []struct {
+		fitness string // of the user
+		needs   Requirements
+		literal bool
+	}{
+		{"", Requirements{Fitness: "weighttable", Learn: "table", Expand: "symbiosis"}, true},
+		{"", Requirements{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"}, false},
+		{"", Requirements{Fitness: "jaccard", Learn: "reference"}, true},
+		{"bm25", Requirements{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"}, false},
+		{"weighttable-tf", Requirements{Learn: "table"}, false}, // as breadthfirst -fitness weighttable-tf
+		{"weighttable,weighttable-tf", Requirements{Learn: "table"}, true},
+	} {
+		for _, compat := range []bool{false, true} {
+			list := ownStages(&Settings{Fitness: test.fitness, Compat: compat}, test.needs, "")
+			if got, want := strings.Contains(list.command("learn"), " -compat"), compat && test.literal; got != want {
+				t.Errorf("-fitness %q, %+v: %s", test.fitness, test.needs, list.command("learn"))
+			}
+		}
+	}
+}

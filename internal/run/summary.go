@@ -41,7 +41,7 @@ type Summary struct {
 	Hosts        int              `json:"hosts"`                   // hosts with a fetched page
 	Waiting      int              `json:"waiting"`                 // URLs in the store that wait to be leased
 	Skipped      map[string]int   `json:"skipped,omitempty"`       // URLs in the store that are not fetched, by reason
-	Growth       *topic.Growth    `json:"growth,omitempty"`        // of the topic's table since the crawl began, if pages of the generation could make it grow
+	Growth       *topic.Growth    `json:"growth,omitempty"`        // of the topic's table since it was made, if a page of the generation reached the limit
 	Visited      int              `json:"visited,omitempty"`       // visited pages in the store, if Keep is set
 	Day          string           `json:"day,omitempty"`           // day in UTC, if the crawl has a budget per day
 	Seconds      seconds          `json:"seconds,omitempty"`

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// bayes is a multinomial naive Bayes classifier of sets of features. With N(w, c) occurrences of w in
-// the examples of class c, and the vocabulary V,
+// A bayes is a multinomial naive Bayes classifier. With N(w, c) occurrences of the feature w in the examples
+// of class c, and the vocabulary V,
 //
 //	P(w|c) = (1 + N(w, c)) / (|V| + Σ_v N(v, c))
 //
@@ -32,7 +32,7 @@ func newBayes(words []feature, classes int) bayes {
 	return b
 }
 
-// heaviest returns the maxVocabulary words with the greatest weights, greatest first.
+// heaviest returns the words with the greatest weights, the greatest first: at most maxVocabulary.
 func heaviest(weights map[feature]float64) (words []feature) {
 	for w := range weights {
 		words = append(words, w)
@@ -43,7 +43,8 @@ func heaviest(weights map[feature]float64) (words []feature) {
 	return words[:min(maxVocabulary, len(words))]
 }
 
-// learn adds n occurrences of w to a class. Other words than those of the vocabulary are ignored.
+// learn adds n occurrences of w to a class. A word that is not in the vocabulary is ignored. After the last
+// call, prepare must be called.
 func (b *bayes) learn(class int, w feature, n int) {
 	if at, ok := b.index[w]; ok {
 		b.counts[at*b.classes+class] += uint32(n)
@@ -75,7 +76,7 @@ func (b *bayes) of(w feature) []float64 {
 	return b.logs[at*b.classes:][:b.classes]
 }
 
-// code encodes or decodes the counts of a classifier whose number of classes is known.
+// code encodes or decodes the words and counts. The number of classes must be set.
 func (b *bayes) code(c *codec) {
 	at := 0
 	if c.reading {

@@ -5,9 +5,9 @@ package strategy
 //	D. Bergmark, C. Lagoze and A. Sbityakov, "Focused crawls, tunneling, and digital
 //	libraries", ECDL 2002, LNCS 2458, pp. 91–106.
 //
-// A nugget is a page that is similar enough to the topic. Nuggets are often found behind pages that
-// are none, so a path goes on through such pages while its distance is below a cutoff. The
-// distance of a page grows with that of its parent, faster the nearer that is to the cutoff:
+// A nugget is a page that is similar enough to the topic. Paths to nuggets often lead through other
+// pages, so a path continues through such pages while its distance is below a cutoff. The distance of
+// a page grows exponentially with the distance of its parent:
 //
 //	d = min(1, (1 − cv)·e^(2·d_parent / C))      and d = 0 for a nugget
 //
@@ -19,8 +19,8 @@ package strategy
 //	           Order            order of the queue (row d)
 //
 // tunnel (Pal and others 2009) counts irrelevant pages: each halves the priority of the links behind
-// it, and at most so many are crossed. Here a page that is nearly similar enough lets a path go
-// on, and a page with cv = 0 ends it.
+// it, and a path ends after a number of them. Here a path continues through a page that is nearly
+// similar enough, and ends at a page with cv = 0.
 //
 // The paper was not available, and all except the formula is reconstructed: doc/design/papers.md lists
 // what is not known, and comments name its rows.
@@ -40,7 +40,7 @@ type bergmark struct {
 	Order  string
 
 	distance column // of an address: distance of the page that gives it its priority
-	parent   column // place of this page, plus one; 0: no page lets a path go on to the address
+	parent   column // place of this page, plus one; 0: no path leads to the address
 
 	highest float64 // highest score so far, at least 1; derived
 }
@@ -98,7 +98,7 @@ func (s *bergmark) setHighest() {
 	}
 }
 
-// extend extends the path of a page to its links, unless it has ended.
+// extend extends the path of a page to its links, unless the path has ended.
 func (s *bergmark) extend(place int) {
 	p := &s.pages[place]
 	d := s.pageDistance(p)

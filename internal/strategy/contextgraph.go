@@ -9,8 +9,8 @@ package strategy
 // has layers: layer 0 is the target, and layer i has the pages that link to pages of layer i − 1.
 // Merged by layer, the graphs of all targets teach one class for each layer. A page is represented
 // by its reduced TF-IDF: of the words of the vocabulary V, which are those of the layers 0 and 1, the
-// forty with the highest TF-IDF, with inverse document frequencies of the Web in general. The classes
-// are told apart by naive Bayes with equal priors,
+// forty with the highest TF-IDF, with inverse document frequencies of the Web in general. Naive Bayes
+// with equal priors decides between the classes,
 //
 //	P(w|i) = (1 + N(w, i)) / (|V| + Σ_v N(v, i))
 //	L(p|i) = (1 / Σ_w N(w, p)) · Σ_w N(w, p) ln P(w|i)
@@ -28,9 +28,9 @@ package strategy
 //	queue, likelihood   rank              place of a page in the queues
 //
 // The paper builds the graphs before the crawl, from given targets, with the backlinks of a search
-// engine. A crawl has no such engine. So here the crawl teaches itself: targets are the fetched pages
-// that the score stage calls relevant, and the layers follow from the links between fetched pages. They
-// are learned again when the crawl has grown. Before there are targets and pages that link to them,
+// engine. A crawl has no such engine, so the graphs are built from the crawl itself: targets are the
+// fetched pages that the score stage calls relevant, and the layers follow from the links between
+// fetched pages. The model is trained again when the crawl has grown. Before there are targets and pages that link to them,
 // links are followed in best-first order. The full text was not available.
 //
 // Comments name rows of the table in doc/design/papers.md, which lists what else is open.
@@ -270,7 +270,8 @@ func (s *contextGraph) rank() {
 	}
 }
 
-// rankOf returns the rank of the first page with a link to id: behind all pages if there is none.
+// rankOf returns the rank of the first page with a link to id. Without such a page it is after all ranks of
+// pages.
 func (s *contextGraph) rankOf(id graph.ID) layerRank {
 	if place := s.first[id]; place > 0 {
 		return s.ranks[place-1]

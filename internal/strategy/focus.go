@@ -32,12 +32,12 @@ package strategy
 //	serverload       loads          pages requested from the server of the link
 //	a, h             hubs           graph.HITS with √(R(u)·R(v)) as weight
 //	ρ                page.relevant  only relevant pages are authorities (row e)
-//	best hubs        bestHubs       the tenth of the hubs with the highest h (row f)
+//	best hubs        bestHubs       the 10 % of the hubs with the highest h (row f)
 //
 // graph.HITS has one weight for both directions. With w = √(R(u)·R(v)), its authorities and hubs are
-// those above, divided by √R: let D be the diagonal matrix of R, and A the links. From a = D·Aᵀ·h and
-// h = D·A·a follows, for a′ = D^(−½)·a and h′ = D^(−½)·h, that a′ = Wᵀ·h′ and h′ = W·a′ with
-// W = D^½·A·D^½.
+// those above, divided by √R: let D be the diagonal matrix of R, A the matrix of links, and
+// W = D^½·A·D^½. For a′ = D^(−½)·a and h′ = D^(−½)·h, a = D·Aᵀ·h and h = D·A·a become a′ = Wᵀ·h′ and
+// h′ = W·a′.
 //
 // The paper was not at hand; what is reconstructed is marked in the table of doc/design/papers.md,
 // whose rows are named here. bestfirst is soft focus without serverload and distiller. hits fetches

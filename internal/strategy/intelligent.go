@@ -15,7 +15,7 @@ package strategy
 //
 //	content   Π I(C, w) over the words w of the page with the link
 //	url       Π I(C, w) over the words w of the address
-//	link      Π over the pages with the link: I(C, their page is relevant), or I(C, it is not)
+//	link      Π over the pages with the link: I(C, the page is relevant) or I(C, it is irrelevant)
 //	sibling   share of relevant pages among known siblings / P(C)
 //
 //	value = Π_k I_k ^ weight_k
@@ -164,8 +164,8 @@ func (s *intelligent) balance(known, good []int) (weights [evidences]float64) {
 	return weights
 }
 
-// evidence returns the logarithms of the four ratios of an address. It reads its first parents only, and
-// the words of the very first (row b).
+// evidence returns the logarithms of the four ratios of an address. It reads the first maxParentsRead parents
+// only, and the words of the first one (row b).
 func (s *intelligent) evidence(id graph.ID, known, good []int) (ln [evidences]float64) {
 	parents, siblings, relevant := 0, 0, 0
 	for parent := range s.web.Parents(id) {

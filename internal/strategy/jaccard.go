@@ -36,11 +36,11 @@ package strategy
 //     words that are among the most frequent words of most pages found relevant since the last
 //     mutation. No query is issued twice. With Compat only the user's query is issued, every time.
 //
-// The focus is hard: links of irrelevant pages are not followed. When the queue is empty, the
-// mutation does not wait for its interval, since its results are the only other source of the paper.
-// Also, all relevant pages select their next links. When they have none, links of the best
-// irrelevant pages are fetched (operator restart). With Compat there is only the mutation, and the
-// crawl ends if that finds nothing new.
+// The focus is hard: links of irrelevant pages are not followed. When the queue is empty, mutation is
+// due at once, because search results are the paper's only other source of links. Also, all relevant
+// pages select their next links. When they have none, links of the best irrelevant pages are fetched
+// (operator restart). With Compat there is only the mutation, and the crawl ends if it finds nothing
+// new.
 
 import (
 	"cmp"

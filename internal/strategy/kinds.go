@@ -228,7 +228,7 @@ func Kinds() []Kind {
 		{
 			Name: "focus", New: newFocus, Grows: true,
 			Source:        "Chakrabarti, van den Berg and Dom 1999",
-			Summary:       "links of the best hubs first, then those of the most relevant pages, from the servers with the fewest fetched pages",
+			Summary:       "links of the best hubs first, then those of the most relevant pages, from the servers with the fewest requested pages",
 			Reconstructed: "which hubs are the best, when they are computed, and how far their links are raised",
 			Operators:     []Word{byLink},
 			Reasons: []Word{
@@ -326,11 +326,11 @@ func Kinds() []Kind {
 			Reconstructed: "everything that is not in descriptions by others",
 			Operators:     []Word{byLink},
 			Reasons: []Word{
-				{"content", "interest ratio of the words of the first page with the link, a weighted logarithm, like the following three"},
-				{"link", "of the relevance of the pages with the link"},
+				{"content", "interest ratio, as a weighted logarithm, of the words of the first page with the link"},
+				{"link", "as content: of the relevance of the pages with the link"},
 				{"parent", "before the first training: score of the page with the link"},
-				{"sibling", "of the relevance of the pages that they link to"},
-				{"url", "of the words of the address"},
+				{"sibling", "as content: of the relevance of the pages that these pages link to"},
+				{"url", "as content: of the words of the address"},
 			},
 		},
 		{

@@ -20,7 +20,7 @@ type pageWord struct {
 const maxPageWords = 128
 
 // pageWords stores the words of the fetched pages. Inverse document frequencies are from the topic's
-// background: stems that it lacks are as rare as its rarest. Without a background all are 1.
+// background. A stem that it lacks has the highest of them. Without a background all are 1.
 type pageWords struct {
 	linkWords
 	idfs  map[feature]float64
@@ -81,13 +81,14 @@ func (w *pageWords) add(place int, rec *wire.Record) {
 	w.pages[place] = slices.Clone(w.reduce(words, maxPageWords))
 }
 
-// reduce returns the most words with the highest TF-IDF, sorted. It changes the order of words.
-func (w *pageWords) reduce(words []pageWord, most int) []pageWord {
-	if len(words) > most {
+// reduce returns the n words with the highest TF-IDF, or all if there are fewer, sorted by word. It changes
+// the order of words.
+func (w *pageWords) reduce(words []pageWord, n int) []pageWord {
+	if len(words) > n {
 		slices.SortFunc(words, func(a, b pageWord) int {
 			return cmp.Or(cmp.Compare(float64(b.count)*w.idf(b.word), float64(a.count)*w.idf(a.word)), cmp.Compare(a.word, b.word))
 		})
-		words = words[:most]
+		words = words[:n]
 	}
 	slices.SortFunc(words, func(a, b pageWord) int { return cmp.Compare(a.word, b.word) })
 	return words

@@ -1,11 +1,11 @@
 package strategy
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -13,8 +13,8 @@ import (
 	"spoor/internal/testfile"
 )
 
-// The last section of doc/design/papers.md has a row for every strategy with the operators and
-// the reasons of what it proposes.
+// The section "Operators and reasons" of doc/design/papers.md has a row for every strategy with the
+// operators and the reasons of what it proposes.
 func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 	text := testfile.Read(t, filepath.Join("..", "..", "doc", "design", "papers.md"))
 	_, table, _ := strings.Cut(string(text), "\n## Operators and reasons\n")
@@ -117,12 +117,10 @@ func TestChanceIsDocumented(t *testing.T) {
 	}
 }
 
-// README.md gives the number of strategies.
+// CHANGELOG.md gives the number of strategies.
 func TestNumberOfStrategiesIsDocumented(t *testing.T) {
-	text := testfile.Read(t, filepath.Join("..", "..", "README.md"))
-	for _, m := range regexp.MustCompile(`(\d+) strategies`).FindAllStringSubmatch(string(text), -1) {
-		if m[1] != strconv.Itoa(len(Kinds())) {
-			t.Errorf("README.md says «%s», there are %d", m[0], len(Kinds()))
-		}
+	text := testfile.Read(t, filepath.Join("..", "..", "CHANGELOG.md"))
+	if want := fmt.Sprintf("* `evolve`: %d strategies: ", len(Kinds())); !strings.Contains(string(text), want) {
+		t.Errorf("CHANGELOG.md lacks «%s»", want)
 	}
 }

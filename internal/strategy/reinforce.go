@@ -20,9 +20,9 @@ package strategy
 //	Q           harvest        value of a link that was followed
 //	P(w|b)      model.bayes    from links that were followed
 //
-// The paper learns before the crawl, from sites that are known completely. Here the crawl teaches
-// itself: the links are those that it has followed, and Q counts the rewards that are known so far, so
-// pages that were not fetched give none. All values are computed again when the crawl has grown. Before
+// The paper learns before the crawl, from sites that are known completely. Here the examples are the
+// links that the crawl has followed, and Q counts the rewards that are known so far, so pages that were
+// not fetched give none. All values are computed again when the crawl has grown. Before
 // links to pages of different values are known, links are followed in best-first order. linearq, which
 // also learns long-term values, predicts them by a linear function of scores, not from words. The full
 // text was not available.
@@ -169,7 +169,7 @@ type reached struct {
 	fetched bool
 }
 
-// harvest returns Q of a link to the page at place, as far as the pages behind it are known. The crawl
+// harvest returns Q of a link to the page at place, from the pages that were fetched. The optimal crawl
 // goes to the nearest relevant page, and then to the next by its distance from the first page (row b).
 func (s *reinforce) harvest(place int) (q float64) {
 	list, known := []reached{{place: place, fetched: true}}, map[int]bool{place: true}
@@ -180,7 +180,7 @@ func (s *reinforce) harvest(place int) (q float64) {
 	for i := 0; i < len(list); i++ {
 		p := &s.pages[list[i].place]
 		if p.relevant {
-			for k := i; !list[k].fetched; k = list[k].from { // the way to the page
+			for k := i; !list[k].fetched; k = list[k].from { // the path to the page
 				list[k].fetched = true
 				step, discount = step+1, float64(discount*s.Gamma)
 			}

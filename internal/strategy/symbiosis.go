@@ -59,7 +59,7 @@ type symbiosis struct {
 	queued     list // all links that were ever in the crawl queue
 
 	isQueued []bool    // by graph.ID, derived from queued
-	worths   []float64 // by graph.ID, derived from the pages
+	worths   []float64 // by graph.ID: crossover value of a link (eq. 5), derived from the pages
 }
 
 func newSymbiosis() Strategy {
@@ -119,7 +119,7 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.crossover(selected, n)
 	operator, chosen := opCrossover, s.eligible(quota, s.queueValue)
 	if len(chosen) == 0 && !s.Compat {
-		operator, chosen = opRestart, s.best(quota, s.worth)
+		operator, chosen = opRestart, s.best(quota, func(id graph.ID) float64 { return s.worths[id] })
 	}
 	for i, id := range chosen {
 		s.markPending(id)
@@ -191,9 +191,6 @@ func (s *symbiosis) crossover(selected []*page, n int) {
 		}
 	}
 }
-
-// worth returns the crossover value of a link (eq. 5).
-func (s *symbiosis) worth(id graph.ID) float64 { return s.worths[id] }
 
 func (s *symbiosis) queueValue(id graph.ID) float64 {
 	if s.isQueued[id] {

@@ -11,12 +11,12 @@ import (
 // learn.go): a page with a very high score adds one of its words to the table, with its
 // score as the weight. The table may grow beyond the size of the first table.
 //
-// To the letter, the word is the best one of the page, with document frequencies of the example
-// pages. That adds few words or none: the best word of a page that resembles the table is usually in
-// the table, and a word that no example has is worth nothing. By default it is the best word that
+// If literal is set, the word is the best one of the page, with document frequencies of the example
+// pages. This adds few words or none: the best word of a page that resembles the table is usually in
+// the table, and a word that no example has is worth 0. By default it is the best word that
 // is not in the table, and the page counts as one more document with its words. Words that are
-// common to the positive and the negative examples are skipped. A page adds one word, however
-// often it is read.
+// common to the positive and the negative examples are skipped, unless literal is set. A page adds one
+// word, however often it is read.
 
 // A Rule chooses the word that a page adds. Rules are named after the strategies of the papers.
 type Rule uint8
@@ -45,7 +45,7 @@ type Expansion struct {
 }
 
 // Expand returns an expansion of the topic's table by pages with a score of limit or more. If literal
-// is set, it follows the papers to the letter. The rule Symbiosis needs the topic's vocabulary.
+// is set, it follows the papers literally. The rule Symbiosis needs the topic's vocabulary.
 func (t *Topic) Expand(r Rule, limit float64, literal bool) (*Expansion, error) {
 	if r == Symbiosis && len(t.Vocabulary) == 0 {
 		return nil, errors.New("the topic has no vocabulary, which -expand needs\nhint: topic -positive makes it from example pages")
@@ -125,7 +125,7 @@ func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 func (e *Expansion) weight(t text.Term) int {
 	name := e.analyzer.Name(t)
 	switch {
-	case e.common[name]:
+	case e.common[name] && !e.literal:
 		return 0
 	case e.rule == Tunnel:
 		return e.page.TF(t)

@@ -17,12 +17,12 @@ import (
 //
 //	W = w / max w, w = tf · df · idf, idf = ln(1 + (N − n + ½) / (n + ½)),
 //
-// where n of N pages of the background have the word. Without a background, idf is 1. Words that
-// negative pages have alike are left out, as from the table, and so are stop words, numbers and
+// where n of N pages of the background have the word. Without a background, idf is 1. Words that do not
+// distinguish positive from negative pages are left out, as from the table, and so are stop words, numbers and
 // addresses. Lines that several pages have, such as menus and footers, are counted once: without negative
 // pages their words would have the highest weights.
 
-// ExampleKeywords is how many keywords topic makes of example pages. A query is seldom longer.
+// ExampleKeywords is the number of keywords that topic makes from example pages. A query is seldom longer.
 const ExampleKeywords = 10
 
 // AddExampleKeywords adds the n words of the positive pages with the highest weights as keywords. It
@@ -66,8 +66,8 @@ func (t *Topic) AddExampleKeywords(positive, negative []Page, n int) error {
 	return nil
 }
 
-// withoutTemplate returns the pages without addresses, and without the lines that an earlier page
-// has. Digits make no difference between lines.
+// withoutTemplate returns the pages without words that are addresses, and without lines that an earlier page
+// has. Lines that differ only in digits are the same.
 func withoutTemplate(pages []Page) []Page {
 	firstPage := map[string]int{} // by line
 	pages = slices.Clone(pages)

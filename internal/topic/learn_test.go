@@ -273,15 +273,16 @@ func TestExpansionSkipsCommonWords(t *testing.T) {
 	for _, tt := range []struct {
 		name              string
 		negative          []Page
-		literal           bool
+		learned, literal  bool // to the letter
 		symbiosis, tunnel string
 	}{
-		{"without negative pages none is common", nil, false, "contact", "contact"},
-		{"what both have is passed over", ponds.negative, false, "newt", "axolotl"},
-		{"not to the letter", ponds.negative, true, "contact", "contact"},
+		{"without negative pages none is common", nil, false, false, "contact", "contact"},
+		{"what both have is passed over", ponds.negative, false, false, "newt", "axolotl"},
+		{"not to the letter", ponds.negative, true, true, "contact", "contact"},
+		{"nor with a table that was not made to the letter", ponds.negative, false, true, "contact", "contact"},
 	} {
 		for rule, want := range map[Rule]string{Symbiosis: tt.symbiosis, Tunnel: tt.tunnel} {
-			tp := learn(t, ponds.positive, tt.negative, LearnOptions{Size: 1, Literal: tt.literal})
+			tp := learn(t, ponds.positive, tt.negative, LearnOptions{Size: 1, Literal: tt.learned})
 			tp.Table = nil
 			e := expansion(t, tp, rule, tt.literal)
 			if got := e.Add(&page, 0.9); got == nil || got.Term != want {

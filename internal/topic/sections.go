@@ -164,7 +164,7 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 		return fmt.Errorf("table: %w", err)
 	}
 	if g := t.Growth; g != nil && (!ValidThreshold(g.Limit) || g.Pages < 0 || g.Pages > maxCount || min(g.Known, g.Words) < 0 || max(g.Known, g.Words) > g.Pages) {
-		return fmt.Errorf("growth: %+v: want a limit from 0, and of pages at most %d, of the others at most as many", *g, maxCount)
+		return fmt.Errorf("growth: %+v: want a limit of at least 0, at most %d pages, and at most as many known and added words as pages", *g, maxCount)
 	}
 	if err := checkVocabulary(t.Vocabulary, documents); err != nil {
 		return fmt.Errorf("vocabulary: %w", err)

@@ -71,7 +71,7 @@ func (p *publisher) compare(t *judge.PublishedTable) (*judge.Finding, error) {
 	}
 	own := labels
 	switch {
-	case t.Own == judge.OverlapOf:
+	case t.Own == judge.OverlapMeasure:
 		own, err = p.overlaps(t, labels)
 	case t.Judge != "":
 		own, err = p.results(t.Plan, "."+t.Judge)
@@ -100,7 +100,7 @@ func (p *publisher) overlaps(t *judge.PublishedTable, results []*judge.Result) (
 		return order, err
 	}
 	for _, row := range t.Rows {
-		first, second, _ := strings.Cut(row.Crawler, judge.And)
+		first, second, _ := strings.Cut(row.Crawler, judge.PairSeparator)
 		for _, a := range results {
 			for _, b := range results {
 				if a.Name != first || b.Name != second || a.Topic != b.Topic || a.Web != b.Web || a.Seeds != b.Seeds || a.Seed != b.Seed {

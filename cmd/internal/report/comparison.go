@@ -134,8 +134,8 @@ func makeTrack(t *judge.Table) report.Track {
 	return track
 }
 
-// curve returns the mean harvest of a row by cost. It is NaN where one of the row's crawls has ended, but
-// no crawl of another row.
+// curve returns the mean harvest of a row by cost. It is NaN where more crawls of another row have reached the
+// cost.
 func curve(t *judge.Table, row *judge.Row) []float64 {
 	var list []float64
 	for i, m := range row.HarvestAt {

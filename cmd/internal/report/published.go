@@ -3,7 +3,9 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,8 +18,8 @@ import (
 	"spoor/internal/report"
 )
 
-// figures returns a figure for each judge of the comparison in dir: its curves beside the values of the tables
-// in a file of published values that are about it.
+// figures returns a figure for each judge of the comparison in dir: the curves of the crawlers, and the values
+// that the tables about this comparison have in a file of published values.
 func figures(file, dir string, log *slog.Logger) ([]report.Figure, error) {
 	f, err := filter.OpenInput(file)
 	if err != nil {
@@ -32,19 +34,20 @@ func figures(file, dir string, log *slog.Logger) ([]report.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	judges, err := filepath.Glob(filepath.Join(dir, "results*.ndjson"))
+	judges, err := fs.Glob(os.DirFS(dir), "results.*ndjson")
 	if err != nil {
 		return nil, err
 	}
 	var list []report.Figure
 	for _, results := range judges {
-		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(results), "results"), ".ndjson")
-		figure, budget, err := curves(dir, results, "judge"+name+".json", log)
+		name := strings.TrimSuffix(strings.TrimPrefix(results, "results."), "ndjson") // empty or, of a judge of the plan, NAME and a dot
+		figure, budget, err := curves(dir, filepath.Join(dir, results), "judge."+name+"json", log)
 		if err != nil {
 			return nil, err
 		}
-		if figure.Title = "Harvest by labels"; name != "" {
-			figure.Title = "Harvest judged by " + name[1:]
+		figure.Title = "Harvest by labels"
+		if name != "" {
+			figure.Title = "Harvest judged by " + strings.TrimSuffix(name, ".")
 		}
 		names := map[string]string{}
 		figure.Points = points(published, filepath.Base(full), budget, names)
@@ -56,8 +59,8 @@ func figures(file, dir string, log *slog.Logger) ([]report.Figure, error) {
 	return list, nil
 }
 
-// points returns the values of harvest of the tables of a plan, and sets the names that crawlers have in the
-// paper.
+// points returns the values of harvest in the tables about a plan. It sets the names that crawlers have in the
+// paper, by their names in the plan. Values without a cost are at the budget.
 func points(published *judge.Published, plan string, budget int, names map[string]string) (list []report.FigurePoint) {
 	seen := map[report.FigurePoint]bool{}
 	for _, paper := range published.Papers {
@@ -68,11 +71,7 @@ func points(published *judge.Published, plan string, budget int, names map[strin
 			for _, r := range t.Rows {
 				names[r.Crawler] = r.Name
 				for _, v := range r.Values {
-					at := budget
-					if t.Cost > 0 {
-						at = t.Cost
-					}
-					if p := (report.FigurePoint{Name: r.Name, Cost: at, Y: v}); !seen[p] {
+					if p := (report.FigurePoint{Name: r.Name, Cost: cmp.Or(t.Cost, budget), Y: v}); !seen[p] {
 						seen[p] = true
 						list = append(list, p)
 					}
@@ -83,8 +82,8 @@ func points(published *judge.Published, plan string, budget int, names map[strin
 	return list
 }
 
-// curves returns the mean harvest by cost of each crawler, of the crawls that have not ended, and the budget. Crawls with another budget than the
-// first are left out.
+// curves returns the mean harvest by cost of each crawler, over its crawls that have not ended, and the budget.
+// Crawls whose budget is not that of the first one are left out.
 func curves(dir, file, summary string, log *slog.Logger) (f report.Figure, budget int, err error) {
 	results, err := readResults(file, log)
 	if err != nil {
@@ -92,10 +91,11 @@ func curves(dir, file, summary string, log *slog.Logger) (f report.Figure, budge
 	}
 	crawls := map[string][]*judge.Summary{}
 	var names []string
+	others := 0
 	for _, r := range results {
 		name := filepath.Join(comparison.JobDir(dir, r), summary)
-		b, err := atomicfile.ReadFile(name, 64<<20)
-		if os.IsNotExist(err) {
+		b, err := atomicfile.ReadFile(name, maxSmall)
+		if errors.Is(err, fs.ErrNotExist) {
 			return f, 0, fmt.Errorf("%w\nhint: -published needs the whole directory that compare -into writes", err)
 		} else if err != nil {
 			return f, 0, err
@@ -108,12 +108,16 @@ func curves(dir, file, summary string, log *slog.Logger) (f report.Figure, budge
 			budget, f.Costs = s.T, s.Curves.Cost
 		}
 		if s.T != budget || len(s.Curves.Run) != len(f.Costs) {
+			others++
 			continue
 		}
 		if crawls[r.Name] == nil {
 			names = append(names, r.Name)
 		}
 		crawls[r.Name] = append(crawls[r.Name], s)
+	}
+	if others > 0 {
+		log.Warn("crawls with another budget are left out of the curves", "file", file, "crawls", others, "budget", budget)
 	}
 	for _, name := range names {
 		line := report.FigureLine{Name: name, Crawls: len(crawls[name])}

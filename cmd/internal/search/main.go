@@ -226,7 +226,7 @@ func (a *answerer) all(in io.Reader) error {
 	}
 }
 
-// ask answers a query. It has failed if no source answered.
+// ask answers a query. A query has failed if no source answered it.
 func (a *answerer) ask(q *wire.Record) error {
 	answers := make([][]string, len(a.sources))
 	about := map[string][]byte{}

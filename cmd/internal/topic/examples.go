@@ -20,7 +20,7 @@ const (
 	maxReasons  = 20        // different reasons for leaving records out that are reported
 )
 
-// readBoth reads the positive and the negative pages.
+// readBoth reads the positive and the negative pages. It is an error if a page is among both.
 func (c *command) readBoth() (positive, negative *measure.Examples, err error) {
 	if positive, err = c.readExamples("positive", c.positive); err != nil {
 		return nil, nil, err
@@ -38,7 +38,7 @@ func (c *command) readBoth() (positive, negative *measure.Examples, err error) {
 	return positive, negative, err
 }
 
-// setLanguage sets the language of a topic that is still empty, with the language's first stemmer.
+// setLanguage sets the language of a topic without keywords, and the first stemmer of this language.
 func (c *command) setLanguage(t *topic.Topic, language string) error {
 	empty, err := topic.New(language, "")
 	if err != nil {

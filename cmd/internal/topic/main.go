@@ -199,7 +199,7 @@ func (c *command) runMake() error {
 	return t.Write(c.stdout)
 }
 
-// begin returns the topic of -topic, or of the words, which is empty if there are none.
+// begin returns the topic of -topic or of the words. Without either it returns a topic without keywords.
 func (c *command) begin() (*topic.Topic, error) {
 	switch {
 	case c.topic != "":
@@ -220,9 +220,6 @@ func (c *command) begin() (*topic.Topic, error) {
 
 // topicFromWords returns the topic of the query and the keywords.
 func (c *command) topicFromWords() (*topic.Topic, error) {
-	if c.topic != "" {
-		return nil, nil
-	}
 	language, ignore := c.language, []string(nil)
 	if language == "" && c.stemmer == "" {
 		words := c.query
