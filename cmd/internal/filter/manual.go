@@ -44,10 +44,11 @@ func parseManual(text string) (m manual) {
 	return m
 }
 
-// commandInLine matches a command in a line of a synopsis or example, and commandInProse one in other lines. In a
-// list of subcommands, such as serve of frontier, more than one blank follows the name.
+// commandInLine matches a command in a line of a synopsis or example, and commandInProse one in other lines.
+// subcommand matches a line of a list of subcommands that is named like a command: frontier has serve.
 var (
-	commandInLine  = regexp.MustCompile(`(^(?:Usage:)? +|\| )(` + commandNames + `(?: [^ ]|$))`)
+	commandInLine  = regexp.MustCompile(`(^(?:Usage:)? +|\| )(` + commandNames + `(?: |$))`)
+	subcommand     = regexp.MustCompile(`^ +` + commandNames + `  `)
 	commandInProse = regexp.MustCompile(`(^| )(` + commandNames + ` COMMAND )`)
 )
 
@@ -57,7 +58,10 @@ func (m *manual) addPrefix(prefix string) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		pattern := commandInProse
-		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "Usage: ") {
+		switch {
+		case subcommand.MatchString(line):
+			continue
+		case strings.HasPrefix(line, " ") || strings.HasPrefix(line, "Usage: "):
 			pattern = commandInLine
 		}
 		lines[i] = pattern.ReplaceAllString(line, insertion(prefix))
