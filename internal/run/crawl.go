@@ -705,7 +705,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 		return err
 	}
 	first, firstUnjudged := c.Totals.Fetched <= c.Totals.Failed, c.Totals.Unjudged == 0
-	c.Totals.add(sum)
+	c.Totals.Add(sum)
 	c.warnNotHandedOver()
 	if err := c.Totals.save(c.Dir); err != nil { // if the process ends before this, LoadTotals rewrites the log from the summaries
 		return err

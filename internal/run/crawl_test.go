@@ -66,7 +66,7 @@ func TestTheTimeAfterAKillIsNotCounted(t *testing.T) {
 	if err := errors.Join(n.save(d), os.Chtimes(d.Path(stepFile), time.Time{}, time.Now().Add(-hour))); err != nil {
 		t.Fatal(err)
 	}
-	c := &Crawl{Dir: d, Settings: &Settings{Pages: 10}, Totals: newTotals(), now: n}
+	c := &Crawl{Dir: d, Settings: &Settings{Pages: 10}, Totals: NewTotals(), now: n}
 	if err := c.start(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestAPreparedNowIsReplacedBeforeItIsSourced(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Crawl{
-		Dir: d, Settings: &Settings{Pages: 10, Size: 5}, Totals: newTotals(),
+		Dir: d, Settings: &Settings{Pages: 10, Size: 5}, Totals: NewTotals(),
 		View: &View{Out: io.Discard}, Log: slog.New(slog.DiscardHandler),
 		steps: Stages{{Name: "fetch", Command: "fetch", Own: true}, {Name: "score", Command: "score", Own: true}},
 	}
@@ -191,7 +191,7 @@ func FuzzRunFiles(f *testing.F) {
 
 // A new store would lack what the old one held.
 func TestAFrontierThatIsRemovedIsNotMadeAgain(t *testing.T) {
-	c := &Crawl{Dir: Dir(t.TempDir()), Settings: &Settings{}, Totals: newTotals()}
+	c := &Crawl{Dir: Dir(t.TempDir()), Settings: &Settings{}, Totals: NewTotals()}
 	c.Totals.Generation = 2
 	if err := c.openStore(); err == nil || !strings.Contains(err.Error(), c.Dir.Path("frontier")+" is lost") {
 		t.Errorf("got error %v", err)

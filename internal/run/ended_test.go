@@ -28,7 +28,7 @@ func TestBlame(t *testing.T) {
 		{"nobody noted a failure, with the status of a crawl that is over", stepVisit, 4, ended{}, 1, "score: another process of the pipeline ended with status 4\n"},
 		{"misuse", stepEvolve, 2, ended{"evolve": {2, ""}}, 2, "correct that, and the same command resumes the crawl"},
 	} {
-		c := &Crawl{Dir: Dir(t.TempDir()), Totals: newTotals()}
+		c := &Crawl{Dir: Dir(t.TempDir()), Totals: NewTotals()}
 		c.now.step, c.now.generation = test.step, 4
 		err := c.blame(test.status, test.ended)
 		f, ok := errors.AsType[*Fault](err)

@@ -14,7 +14,7 @@ func TestUnusedExcludes(t *testing.T) {
 	if err := d.writeScope(s.Scope); err != nil {
 		t.Fatal(err)
 	}
-	c := &Crawl{Dir: d, Settings: s, Totals: newTotals(), View: &View{Out: io.Discard}}
+	c := &Crawl{Dir: d, Settings: s, Totals: NewTotals(), View: &View{Out: io.Discard}}
 	if err := c.openStore(); err != nil {
 		t.Fatal(err)
 	}

@@ -238,12 +238,13 @@ type Totals struct {
 // maxHarvests is how many harvests are kept: the width of the curve on a terminal.
 const maxHarvests = 32
 
-func newTotals() *Totals {
+// NewTotals returns the totals of no generation.
+func NewTotals() *Totals {
 	return &Totals{Errors: map[string]int{}, Operators: map[string]Yield{}, Last: NewSummary(0)}
 }
 
-// add adds the summary of the next generation.
-func (t *Totals) add(s *Summary) {
+// Add adds the summary of the next generation.
+func (t *Totals) Add(s *Summary) {
 	t.Generation = s.Generation
 	t.Fetched += s.Cost
 	if s.Day != t.Last.Day {
@@ -295,7 +296,7 @@ func (t *Totals) with(s *Summary) *Totals {
 	sum := *t
 	sum.Errors, sum.Operators = maps.Clone(t.Errors), maps.Clone(t.Operators)
 	sum.Harvests = slices.Clone(t.Harvests)
-	sum.add(s)
+	sum.Add(s)
 	return &sum
 }
 
@@ -330,12 +331,12 @@ func (d Dir) LoadTotals() (*Totals, error) {
 // that log.ndjson should have; otherwise log is nil.
 func (d Dir) readTotals() (_ *Totals, log []byte, err error) {
 	if b, err := readSmall(d.Path(totalsFile)); err == nil && b != nil {
-		t := newTotals()
+		t := NewTotals()
 		if json.Unmarshal(b, t) == nil && t.Last != nil && !exists(d.File(t.Generation+1, Stats)) && (t.Generation == 0 || exists(d.File(t.Generation, Stats))) {
 			return t, nil, nil
 		}
 	}
-	t := newTotals()
+	t := NewTotals()
 	log = []byte{}
 	for {
 		name := d.File(t.Generation+1, Stats)
@@ -351,10 +352,24 @@ func (d Dir) readTotals() (_ *Totals, log []byte, err error) {
 			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 		s.Generation = t.Generation + 1
-		t.add(s)
+		t.Add(s)
 		log = append(log, b...)
 	}
 	return t, log, nil
+}
+
+// SavedTotals returns the content of totals.json, nil if that file does not exist. Other than
+// [Dirs.Totals] it reads no summary, so it may lack a generation that is being committed.
+func (d Dir) SavedTotals() (*Totals, error) {
+	b, err := readSmall(d.Path(totalsFile))
+	if b == nil || err != nil {
+		return nil, err
+	}
+	t := NewTotals()
+	if err := json.Unmarshal(b, t); err != nil || t.Last == nil {
+		return nil, fmt.Errorf("%s is not a file of totals: %v", d.Path(totalsFile), err)
+	}
+	return t, nil
 }
 
 func (t *Totals) save(d Dir) error {
@@ -377,7 +392,7 @@ func (ds Dirs) Totals() (*Totals, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, last, growth := newTotals(), map[int]*Summary{}, map[int]*topic.Growth{}
+	t, last, growth := NewTotals(), map[int]*Summary{}, map[int]*topic.Growth{}
 	for i := range list {
 		g := &list[i]
 		b, err := readSmall(g.Stats)
@@ -392,7 +407,7 @@ func (ds Dirs) Totals() (*Totals, error) {
 			return nil, fmt.Errorf("%s: %w", g.Stats, err)
 		}
 		s.Generation = g.Number
-		t.add(s)
+		t.Add(s)
 		last[g.Partition], growth[g.Partition] = s, cmp.Or(s.Growth, growth[g.Partition])
 	}
 	t.Growth = nil

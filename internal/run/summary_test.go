@@ -42,9 +42,9 @@ func summaries() []*Summary {
 }
 
 func TestTotalsAdd(t *testing.T) {
-	t3 := newTotals()
+	t3 := NewTotals()
 	for _, s := range summaries() {
-		t3.add(s)
+		t3.Add(s)
 	}
 	want := &Totals{
 		Generation: 3, Fetched: 9, Failed: 2, Relevant: 4, Seconds: 0.75,
@@ -56,9 +56,9 @@ func TestTotalsAdd(t *testing.T) {
 	if !reflect.DeepEqual(t3, want) {
 		t.Errorf("got  %+v\nwant %+v", t3, want)
 	}
-	long := newTotals()
+	long := NewTotals()
 	for g := range maxHarvests + 5 {
-		long.add(&Summary{Generation: g + 1, Outcomes: 1, Cost: 1000, Relevant: g})
+		long.Add(&Summary{Generation: g + 1, Outcomes: 1, Cost: 1000, Relevant: g})
 	}
 	if n := len(long.Harvests); n != maxHarvests || long.Harvests[0] != 5 || long.Harvests[n-1] != maxHarvests+4 {
 		t.Errorf("the last harvests are %v", long.Harvests)
@@ -67,7 +67,7 @@ func TestTotalsAdd(t *testing.T) {
 
 // What the strategy estimates is counted under its name, and drawn in place of the harvest.
 func TestEstimatesAreCounted(t *testing.T) {
-	all := newTotals()
+	all := NewTotals()
 	for g, values := range [][]float64{nil, {0.25, 0.5}, {0.125}, nil} {
 		s := newSummary(g+1, "forage")
 		for _, v := range append(values, -1) {
@@ -77,7 +77,7 @@ func TestEstimatesAreCounted(t *testing.T) {
 			}
 			s.Count(rec)
 		}
-		all.add(s)
+		all.Add(s)
 	}
 	if all.Estimated != 3 || all.Estimates != 8750 || !slices.Equal(all.Harvests, []int{375, 125}) {
 		t.Errorf("%d estimates, sum %d, curve %v", all.Estimated, all.Estimates, all.Harvests)
@@ -89,7 +89,7 @@ func TestEstimatesAreCounted(t *testing.T) {
 
 // The words of records may come from strangers.
 func TestKindsOfRecordsAreBounded(t *testing.T) {
-	s, all := NewSummary(1), newTotals()
+	s, all := NewSummary(1), NewTotals()
 	for i := range 3 * maxKinds {
 		s.Count(&wire.Record{URL: "http://a.test/", Error: fmt.Sprint("error ", i), Operator: fmt.Sprint("operator ", i)})
 	}
@@ -102,7 +102,7 @@ func TestKindsOfRecordsAreBounded(t *testing.T) {
 		for k := range maxKinds {
 			next.Errors[fmt.Sprint(i, " ", k)] = 1
 		}
-		all.add(next)
+		all.Add(next)
 	}
 	if n := all.Errors[otherKind]; n != 2*maxKinds || len(all.Errors) != maxKinds+1 {
 		t.Errorf("%d errors of other kinds in all, %d kinds", n, len(all.Errors))
@@ -110,9 +110,9 @@ func TestKindsOfRecordsAreBounded(t *testing.T) {
 }
 
 func TestTotalsWithChangesNothing(t *testing.T) {
-	t1, one := newTotals(), newTotals()
-	t1.add(summaries()[0])
-	one.add(summaries()[0])
+	t1, one := NewTotals(), NewTotals()
+	t1.Add(summaries()[0])
+	one.Add(summaries()[0])
 	if with := t1.with(summaries()[1]); with.Fetched != 9 || with.Errors["timeout"] != 1 {
 		t.Errorf("%+v", with)
 	}
@@ -135,9 +135,9 @@ func TestTotalsExhausted(t *testing.T) {
 		{"empty twice", []*Summary{page(), {Addresses: 1}, {Addresses: 1}}, true},
 		{"empty, then pages, then empty", []*Summary{{Addresses: 1}, page(), {Addresses: 1}}, false},
 	} {
-		totals := newTotals()
+		totals := NewTotals()
 		for _, s := range test.list {
-			totals.add(s)
+			totals.Add(s)
 		}
 		if got := totals.exhausted(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
@@ -187,9 +187,9 @@ func TestLoadTotals(t *testing.T) {
 }
 
 func totalsOf(list []*Summary) *Totals {
-	t := newTotals()
+	t := NewTotals()
 	for _, s := range list {
-		t.add(s)
+		t.Add(s)
 	}
 	return t
 }
@@ -215,7 +215,7 @@ func TestLoadTotalsReadsOneFile(t *testing.T) {
 
 // The budget of a day counts the generations of that day, also when they are read again.
 func TestBudgetOfADay(t *testing.T) {
-	totals := newTotals()
+	totals := NewTotals()
 	c := &Crawl{Settings: &Settings{PerDay: 30}, Totals: totals, View: &View{Out: io.Discard}}
 	today := c.Settings.today(time.Now())
 	for _, test := range []struct {
@@ -227,7 +227,7 @@ func TestBudgetOfADay(t *testing.T) {
 	} {
 		sum := NewSummary(totals.Generation + 1)
 		sum.Day, sum.Cost = test.day, test.cost
-		totals.add(sum)
+		totals.Add(sum)
 		if got := c.leaseLimit(); got != test.want {
 			t.Errorf("after %d more on %s: %d addresses may be leased, not %d", test.cost, test.day, got, test.want)
 		}
@@ -261,7 +261,7 @@ func TestGrowthIsCounted(t *testing.T) {
 	if name, err := d.LastTopic(); name != "" || err != nil {
 		t.Errorf("no generations: %q, %v", name, err)
 	}
-	all := newTotals()
+	all := NewTotals()
 	c := &Crawl{Totals: all, Stages: Stages{{"score", "score | topic -expand tunnel -windows x", true}}}
 	for g, test := range []struct{ file, want, text string }{
 		{"", "", "the weight table did not grow: no page scored as high"},
@@ -279,14 +279,14 @@ func TestGrowthIsCounted(t *testing.T) {
 		if line, err := s.Line(); err != nil || !strings.Contains(string(line), `"waiting":0`+test.want+"}") {
 			t.Errorf("%s, %v, want %s", line, err, test.want)
 		}
-		if all.add(s); !strings.Contains(c.growth(), test.text) {
+		if all.Add(s); !strings.Contains(c.growth(), test.text) {
 			t.Errorf("%q, want %q", c.growth(), test.text)
 		}
 	}
 	if name, err := d.LastTopic(); name != d.File(4, Topic) || err != nil {
 		t.Errorf("%q, %v", name, err)
 	}
-	if c.Stages, c.Totals = nil, newTotals(); c.growth() != "" {
+	if c.Stages, c.Totals = nil, NewTotals(); c.growth() != "" {
 		t.Errorf("without -expand: %q", c.growth())
 	}
 	testfile.Write(t, d.File(4, Topic), `{"growth":7}`)

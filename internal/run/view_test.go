@@ -50,11 +50,11 @@ func TestAWaitingCrawlSaysItsErrors(t *testing.T) {
 }
 
 func TestUnreadPDF(t *testing.T) {
-	c := &Crawl{Stages: Stages{{"parse", "parse", true}}, Settings: &Settings{}, Totals: newTotals()}
+	c := &Crawl{Stages: Stages{{"parse", "parse", true}}, Settings: &Settings{}, Totals: NewTotals()}
 	sum := NewSummary(1)
 	sum.Count(&wire.Record{URL: "http://a.test/a.pdf", Error: wire.ErrorUnsupportedType, ContentType: "application/pdf"})
 	sum.Count(&wire.Record{URL: "http://a.test/", StatusCode: 200, ContentType: "text/html"})
-	c.Totals.add(sum)
+	c.Totals.Add(sum)
 	if got := c.unreadPDF(); !strings.HasPrefix(got, "1 PDF files were not read\nhint: ") {
 		t.Errorf("got %q", got)
 	}
