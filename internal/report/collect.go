@@ -97,18 +97,19 @@ type candidate struct {
 
 // names numbers names, and counts records by name.
 type names struct {
+	limit int // further names are counted as Rest
 	ids   map[string]int
 	words []string
 	total []pair
 }
 
-func newNames() *names { return &names{ids: map[string]int{}} }
+func newNames(limit int) *names { return &names{limit: limit, ids: map[string]int{}} }
 
 // count counts a record with the name, in total and in one generation.
 func (n *names) count(name string, cost, good int, in map[int]pair) {
 	name = clean(name, maxName)
 	id, ok := n.ids[name]
-	if !ok && len(n.words) >= maxNames {
+	if !ok && len(n.words) >= n.limit {
 		name = Rest
 		id, ok = n.ids[name]
 	}
@@ -402,13 +403,14 @@ func insertHost(list []Host, host Host, compare func(a, b Host) int) []Host {
 
 // top returns the ids of the names for which count is highest, and -1 for all others.
 func (n *names) top(limit int, count func(pair) int) []int {
-	ids := slices.Collect(maps.Values(n.ids))
+	rest, counted := n.ids[Rest]
+	ids := slices.DeleteFunc(slices.Collect(maps.Values(n.ids)), func(id int) bool { return counted && id == rest })
 	slices.SortFunc(ids, func(a, b int) int {
 		p, q := n.total[a], n.total[b]
 		return cmp.Or(cmp.Compare(count(q), count(p)), cmp.Compare(q.fetched, p.fetched), strings.Compare(n.words[a], n.words[b]))
 	})
-	if len(ids) > limit {
-		ids = append(ids[:limit:limit], -1)
+	if len(ids) > limit || counted {
+		ids = append(ids[:min(limit, len(ids))], -1)
 	}
 	return ids
 }

@@ -39,7 +39,20 @@ const maxRows = 1 << 20
 // Tables of relevant pages are cut, with a note, if they would make the file much larger than
 // a megabyte.
 func Write(w io.Writer, p *Page) error {
-	t, err := template.New("page").Funcs(template.FuncMap{
+	t, err := template.New("page").Funcs(Functions()).Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	if err := t.Execute(b, view(p)); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// Functions returns the functions of templates that show the figures of a crawl.
+func Functions() template.FuncMap {
+	return template.FuncMap{
 		"count":       count,
 		"percent":     percent,
 		"decimal":     decimal,
@@ -55,15 +68,7 @@ func Write(w io.Writer, p *Page) error {
 		"probability": probability,
 		"span":        span,
 		"signed":      signed,
-	}).Parse(pageTemplate)
-	if err != nil {
-		return err
 	}
-	b := bufio.NewWriter(w)
-	if err := t.Execute(b, view(p)); err != nil {
-		return err
-	}
-	return b.Flush()
 }
 
 type countList struct {

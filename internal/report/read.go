@@ -51,8 +51,8 @@ type Part struct {
 func Read(s *Source) (*Run, error) {
 	c := collector{
 		source:    s,
-		operators: newNames(),
-		niches:    newNames(),
+		operators: newNames(maxNames),
+		niches:    newNames(maxNames),
 		hosts:     map[string]*hostTally{},
 		errors:    map[string]int{},
 		skipped:   map[string]int{},

@@ -38,7 +38,7 @@ type Run struct {
 	Topic      string    // the words of the topic; "" if unknown
 	Strategy   string    // "" if unknown
 	Settings   []Setting // in the order of the file
-	StopReason string    // pages, generations, frontier_empty, not_due, stop_file or no_page; "" if the crawl has not ended
+	StopReason string    // pages, generations, relevant, frontier_empty, not_due, stop_file, interrupted or no_page; "" if the crawl has not ended
 
 	First, Last string // times in RFC 3339 of the first and the last fetch (in an archive: capture); "" if unknown
 

@@ -158,6 +158,10 @@ func ended(reason string, outside int) string {
 		return "It ended because no waiting address was due."
 	case "stop_file":
 		return "It was stopped by its stop file."
+	case "interrupted":
+		return "It was interrupted."
+	case "relevant":
+		return "It ended because the requested number of relevant pages was found."
 	case "no_page":
 		return "It ended because no page could be fetched."
 	}
