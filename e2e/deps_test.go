@@ -40,7 +40,7 @@ const imports = `
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
-	application = run crawler closedweb collection comparison measure pageindex exchange metrics conformance
+	application = run crawler closedweb collection comparison measure pageindex exchange metrics conformance viewer
 	application: base graph second strategy application
 
 	# What all commands share knows the record and nothing above the base. Each command is a

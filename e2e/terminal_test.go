@@ -38,6 +38,7 @@ var directUses = map[string]string{
 	"cmd/internal/exchange/hold.go order c.in":                     "orders, for its own child",
 	"cmd/internal/conform/main.go conform os.Stderr":               "asked whether it is a terminal",
 	"cmd/internal/gosite/main.go run stdout":                       "its own address, for programs",
+	"cmd/internal/serve/main.go serve stdout":                      "its own address, for programs",
 	"cmd/internal/topic/explain.go runExplain out":                 "an empty line",
 	"cmd/internal/run/init_unix.go asInit os.Stderr":               "passed on to its child, which escapes what it prints",
 	"cmd/internal/run/init_unix.go asInit os.Stdout":               "passed on to its child, which escapes what it prints",

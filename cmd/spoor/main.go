@@ -27,6 +27,7 @@ import (
 	"spoor/cmd/internal/run"
 	"spoor/cmd/internal/score"
 	"spoor/cmd/internal/search"
+	"spoor/cmd/internal/serve"
 	"spoor/cmd/internal/topic"
 	"spoor/cmd/internal/warc"
 )
@@ -35,7 +36,7 @@ import (
 var commands = []filter.Command{
 	run.Crawl, fetch.Command, parse.Command, score.Command, evolve.Command, frontier.Command,
 	topic.Command, search.Command, render.Command, warc.Command,
-	report.Command, judge.Command, compare.Command, conform.Command, exchange.Command, gosite.Command,
+	report.Command, serve.Command, judge.Command, compare.Command, conform.Command, exchange.Command, gosite.Command,
 	loop,
 }
 

@@ -110,3 +110,23 @@ func Link(url string) string { return address(href(url)) }
 
 // Ended describes why a crawl has ended, given the content of its file stop_reason.
 func Ended(reason string) string { return ended(clean(reason, maxName), 0) }
+
+// Number formats a number with commas.
+func Number(n int) string { return count(n) }
+
+// Share formats a/b as a percentage.
+func Share(a, b int) string { return percent(ratio(a, b)) }
+
+// Plural returns a number with its noun: 1 page, 2 pages.
+func Plural(n int, one, more string) string { return plural(n, one, more) }
+
+// Duration formats seconds for people.
+func Duration(seconds float64) string { return duration(seconds) }
+
+// PerSecond formats a rate; 0 seconds have none.
+func PerSecond(n int, seconds float64) string {
+	if seconds <= 0 {
+		return none
+	}
+	return decimalFew(float64(n) / seconds)
+}

@@ -405,6 +405,10 @@ var outcomes = map[string]string{
 	"trap_duplicates":  "that lead to copies of fetched pages",
 }
 
+// Outcome describes the addresses that have an error, or are not fetched for a reason: "that robots.txt
+// forbids". It returns "" if it has no words for it.
+func Outcome(reason string) string { return outcomes[reason] }
+
 // free are the outcomes that cost nothing.
 var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget", "out_of_scope", "scope_excluded", "scope_depth"}
 

@@ -178,7 +178,7 @@ func printError(name string, stderr io.Writer, err error) {
 	}
 }
 
-const commandNames = `(?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|topic|warc)`
+const commandNames = `(?:compare|conform|crawl|evolve|exchange|fetch|frontier|gosite|judge|parse|render|report|score|search|serve|topic|warc)`
 
 // commandInText matches a command of spoor and its first argument.
 var commandInText = regexp.MustCompile(`(^|[ ("'|])(` + commandNames + ` (?:-|\.\.\.|(?:add|cat|check|compact|create|export|files|forget|hold|import|index|ls|next|overlap|pack|published|repair|reprioritise|serve|skipped|stats|status|table|verify)\b))`)
