@@ -98,7 +98,7 @@ cross: ## go vet for linux, darwin and windows on amd64 and arm64
 ##@ Occasionally
 
 .PHONY: test-browser
-test-browser: ## test render and reports in Chromium, and archives in it with npm's replaywebpage
+test-browser: ## test render, reports and serve in Chromium, and archives in it with npm's replaywebpage
 	scripts/test-browser
 
 .PHONY: interop

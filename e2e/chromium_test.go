@@ -83,6 +83,14 @@ func startBrowser(t *testing.T, program string) *browser {
 // call calls a method of the protocol, and decodes its result unless result is nil.
 func (b *browser) call(method string, params map[string]any, result any) {
 	b.t.Helper()
+	if err := b.try(method, params, result); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// try is like call, but returns the error of the browser.
+func (b *browser) try(method string, params map[string]any, result any) error {
+	b.t.Helper()
 	b.last++
 	message := map[string]any{"id": b.last, "method": method, "params": params}
 	if b.session != "" {
@@ -119,13 +127,13 @@ func (b *browser) call(method string, params map[string]any, result any) {
 			b.record(answer.Method, line)
 			continue
 		case answer.Error != nil:
-			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+			return fmt.Errorf("%s: %s", method, answer.Error.Message)
 		case result != nil:
 			if err := json.Unmarshal(answer.Result, result); err != nil {
 				b.t.Fatal(err)
 			}
 		}
-		return
+		return nil
 	}
 }
 
@@ -184,7 +192,15 @@ func (b *browser) await(function string, timeout time.Duration, result any) {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := b.try("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+		if err == nil {
+			break
+		}
+		if time.Since(begun) > timeout || !strings.Contains(err.Error(), "navigated") && !strings.Contains(err.Error(), "context") { // a new page has come
+			b.t.Fatal(err)
+		}
+	}
 	if answer.ExceptionDetails != nil {
 		b.t.Fatalf("in the page: %s", answer.ExceptionDetails)
 	}
