@@ -67,11 +67,18 @@ func (c *crawl) commands(p *page, s *run.Settings) {
 	switch {
 	case s.Strategy == "":
 		p.Ends = "Its settings cannot be read."
+	case !isDir(c.dir.Path("frontier")):
+		p.Ends = "It has no frontier any more, so it cannot be continued."
 	case c.state.Reason == run.EndEmpty && !s.Recrawl:
 		p.Ends = "Nothing is left to fetch."
 	default:
 		p.Continue = report.Text(line(c.server.continued(c.dir, s, p.More)), maxCommand)
 	}
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // maxCommand is the maximum length of a command line on a page, in characters.
@@ -126,10 +133,6 @@ func (c *crawl) command(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 4096)
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		fail(w, http.StatusInternalServerError, "The request cannot be read.", "")
-		return
-	}
 	if err := r.ParseForm(); err != nil {
 		fail(w, http.StatusBadRequest, "The request cannot be read.", "")
 		return

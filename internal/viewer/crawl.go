@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -182,6 +182,14 @@ func (c *crawl) count(line []byte) {
 	if sum.Generation <= c.totals.Generation {
 		return
 	}
+	bound(&sum.Cost, &sum.Relevant, &sum.Failed, &sum.Queries, &sum.Estimated, &sum.Estimates, &sum.URLs, &sum.Hosts, &sum.Waiting, &sum.NoFollow)
+	for name, y := range sum.Operators {
+		bound(&y.Cost, &y.Relevant)
+		sum.Operators[name] = y
+	}
+	if !(sum.Seconds >= 0 && sum.Seconds < maxCount) {
+		sum.Seconds = 0
+	}
 	c.totals.Add(sum)
 	g := report.Generation{First: sum.Generation, Last: sum.Generation, Fetched: sum.Cost, Relevant: sum.Relevant}
 	for _, name := range slices.Sorted(maps.Keys(sum.Operators)) {
@@ -199,6 +207,16 @@ func (c *crawl) count(line []byte) {
 	c.recent = append(c.recent, span{sum.Cost, float64(sum.Seconds)})
 	for first := c.recent[1:]; len(first) > 0 && (seconds(first) >= rateOver || len(first) > maxRecent); first = first[1:] {
 		c.recent = first
+	}
+}
+
+// maxCount is the maximum of the counts of a generation: their sums do not overflow.
+const maxCount = 1 << 40
+
+// bound sets counts that no crawl has to the nearest one that it may have.
+func bound(counts ...*int) {
+	for _, n := range counts {
+		*n = min(max(0, *n), maxCount)
 	}
 }
 
@@ -322,7 +340,7 @@ func (c *crawl) numbers(now time.Time) numbers {
 	pages, over := 0, 0.0
 	if !c.log.changed().IsZero() { // of the last generation
 		over = max(0, now.Sub(c.log.changed()).Seconds())
-		n.Since = report.Duration(max(1, math.Floor(over))) + " ago"
+		n.Since = "ended " + ago(over)
 	}
 	for _, s := range slices.Backward(c.recent) {
 		if over >= rateOver {
@@ -332,6 +350,14 @@ func (c *crawl) numbers(now time.Time) numbers {
 	}
 	n.Rate, n.Over = report.PerSecond(pages, over), "pages a second, in the last minute"
 	return n
+}
+
+// ago says how long ago something was.
+func ago(seconds float64) string {
+	if seconds < 120 {
+		return strconv.Itoa(int(seconds)) + " s ago"
+	}
+	return report.Duration(seconds) + " ago"
 }
 
 // endless is the number of pages that crawl -per-day has as its limit: none.

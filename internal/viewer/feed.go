@@ -100,6 +100,13 @@ func (f *feed) send(ctx context.Context, event []byte) {
 
 // ServeHTTP sends the events to a browser until the connection ends.
 func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead {
+		return
+	}
+	connection := http.NewResponseController(w)
+	if err := connection.SetReadDeadline(time.Time{}); err != nil { // that of the server is for requests
+		return
+	}
 	events, leave := f.join()
 	if leave == nil {
 		w.Header().Set("Retry-After", "10")
@@ -110,7 +117,6 @@ func (f *feed) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would collect events
-	connection := http.NewResponseController(w)
 	write := func(text []byte) bool {
 		if connection.SetWriteDeadline(time.Now().Add(writeTimeout)) != nil {
 			return false

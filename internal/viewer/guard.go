@@ -30,6 +30,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 // guard returns a handler that passes on requests of those who have access.
 func (a *Access) guard(next http.Handler) http.Handler {
+	refuse := func(w http.ResponseWriter, status int, what, hint string) {
+		w.Header().Set("Connection", "close") // others may need it
+		fail(w, status, what, hint)
+	}
 	protection := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -41,9 +45,9 @@ func (a *Access) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !a.isHost(r.Host):
-			fail(w, http.StatusMisdirectedRequest, "This server does not answer to the name in the request.", "serve -host NAME permits a name.")
+			refuse(w, http.StatusMisdirectedRequest, "This server does not answer to the name in the request.", "serve -host NAME permits a name.")
 		case isForeign(r) || protection.Check(r) != nil:
-			fail(w, http.StatusForbidden, "The request comes from a page of another site.", "")
+			refuse(w, http.StatusForbidden, "The request comes from a page of another site.", "")
 		case a.Token == "":
 			next.ServeHTTP(w, r)
 		case r.Method == http.MethodGet && a.isToken(r.URL.Query().Get("token")):
@@ -56,7 +60,7 @@ func (a *Access) guard(next http.Handler) http.Handler {
 			reopen(w, r)
 		default:
 			h.Set("WWW-Authenticate", "Bearer")
-			fail(w, http.StatusUnauthorized, "A token is needed.", "Open the link that serve printed when it started.")
+			refuse(w, http.StatusUnauthorized, "A token is needed.", "Open the link that serve printed when it started.")
 		}
 	})
 }

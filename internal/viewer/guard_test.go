@@ -324,3 +324,27 @@ func TestSlowWatchers(t *testing.T) {
 	leaveToo()
 	close(events)
 }
+
+// The time limits of requests do not end a stream of events.
+func TestEventsOutliveRequests(t *testing.T) {
+	r := newRun(t, t.TempDir())
+	server := httptest.NewUnstartedServer(New(&Options{Dirs: []string{string(r.dir)}, Log: testLog{t}}).Handler())
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	server.Start()
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/run/"+filepath.Base(string(r.dir))+"/events", nil)
+	testfile.Check(t, err)
+	answer, err := http.DefaultClient.Do(q)
+	testfile.Check(t, err)
+	defer answer.Body.Close()
+	time.AfterFunc(1500*time.Millisecond, func() { r.generation(&run.Summary{Cost: 7}, "", "") })
+	got, b := "", make([]byte, 4096)
+	for !strings.Contains(got, `"fetched":"7"`) {
+		n, err := answer.Body.Read(b)
+		if got += string(b[:n]); err != nil {
+			t.Fatalf("%v after %q", err, got)
+		}
+	}
+}

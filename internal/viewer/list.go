@@ -90,7 +90,7 @@ type listNumbers struct {
 }
 
 func (l *list) numbers() listNumbers {
-	return listNumbers{report.Plural(l.runs, "run", "runs") + ", " + report.Number(l.now) + " of them running."}
+	return listNumbers{report.Plural(l.runs, "run", "runs") + ", " + report.Number(l.now) + " running."}
 }
 
 func (l *list) event() []byte {

@@ -165,6 +165,9 @@ func runs(dir string, depth int) (found []string) {
 	if isRun(dir) {
 		return []string{dir}
 	}
+	if depth > 2 {
+		return nil
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -178,7 +181,7 @@ func runs(dir string, depth int) (found []string) {
 		case slices.Contains(holders, e.Name()) || depth == 0 && run.Dir(child).IsNode():
 			found = append(found, runs(child, depth+1)...)
 		}
-		if len(found) >= maxRuns || depth > 2 {
+		if len(found) >= maxRuns {
 			break
 		}
 	}

@@ -31,7 +31,7 @@ type runner struct {
 
 func newRun(t *testing.T, dir string) *runner {
 	t.Helper()
-	testfile.Check(t, os.MkdirAll(dir, 0o777))
+	testfile.Check(t, os.MkdirAll(filepath.Join(dir, "frontier"), 0o777))
 	r := &runner{t, run.Dir(dir), run.NewTotals()}
 	r.write(run.SettingsFile, "strategy niche\nseed 1\nsize 20\npages 100\n")
 	r.write(run.Topic, `{"query":"deer & moss"}`)
@@ -148,7 +148,7 @@ not a record
 
 	_, _, list := get(t, "GET", server.URL+"/", nil)
 	_, header, page := get(t, "GET", server.URL+"/run/one/", nil)
-	for _, want := range []string{`href="/run/one/"`, "running", ">3</td>", "1 run, 1 of them running"} {
+	for _, want := range []string{`href="/run/one/"`, "running", ">3</td>", "1 run, 1 running"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the list lacks %q", want)
 		}

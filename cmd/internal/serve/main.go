@@ -35,7 +35,8 @@ const (
 	maxConnections = 1000
 	maxHeader      = 16 << 10 // bytes
 	headerTimeout  = 10 * time.Second
-	answerTimeout  = time.Minute // a report has megabytes; events have a timeout of their own
+	readTimeout    = 30 * time.Second // of a request with its body
+	answerTimeout  = time.Minute      // a report has megabytes; events have a timeout of their own
 	idleTimeout    = 2 * time.Minute
 	lastAnswers    = 2 * time.Second // when the command ends
 )
@@ -193,7 +194,7 @@ func (o *options) listen(l net.Listener, handler http.Handler) error {
 	defer stop()
 	server := http.Server{
 		Handler: handler, MaxHeaderBytes: maxHeader,
-		ReadHeaderTimeout: headerTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // the streams of events end with it
 	}
 	ended := make(chan error, 1)
