@@ -48,17 +48,21 @@ func TestServeInBrowser(t *testing.T) {
 		cmd.WaitDelay = 20 * time.Second
 		return cmd
 	}
-	server := start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr 127.0.0.1:0 -control runs`)
-	stderr, err := server.StderrPipe()
-	testfile.Check(t, err)
-	testfile.Check(t, server.Start())
+	// serve starts the server, and returns its link.
+	serve := func(addr string) (server *exec.Cmd, link string) {
+		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control runs`, addr)
+		stderr, err := server.StderrPipe()
+		testfile.Check(t, err)
+		testfile.Check(t, server.Start())
+		first, err := bufio.NewReader(stderr).ReadString('\n')
+		testfile.Check(t, err)
+		return server, strings.TrimPrefix(strings.TrimSpace(first), "serve: open ")
+	}
+	server, link := serve("127.0.0.1:0")
 	defer func() {
 		end()
 		server.Wait()
 	}()
-	first, err := bufio.NewReader(stderr).ReadString('\n')
-	testfile.Check(t, err)
-	link := strings.TrimPrefix(strings.TrimSpace(first), "serve: open ")
 	address, _, _ := strings.Cut(link, "?")
 
 	b := startBrowser(t, program)
@@ -68,10 +72,17 @@ func TestServeInBrowser(t *testing.T) {
 	}
 	await := func(what, condition string) {
 		t.Helper()
-		b.await(fmt.Sprintf(`() => ({done: Boolean(%s), text: document.body?.innerText ?? ""})`, condition), time.Minute, &got)
+		b.await(fmt.Sprintf(`() => ({done: Boolean(document.body && (%s)), text: document.body?.innerText ?? ""})`, condition), time.Minute, &got)
 		if !got.Done {
 			t.Fatalf("%s: the page is\n%s", what, got.Text)
 		}
+	}
+	quiet := func() {
+		t.Helper()
+		for _, message := range b.console {
+			t.Errorf("message in the browser's console: %s", message)
+		}
+		b.console = nil
 	}
 	check := func(name string) {
 		t.Helper()
@@ -128,6 +139,16 @@ func TestServeInBrowser(t *testing.T) {
 	}
 	await("it can be continued", `document.querySelector("form[action=continue]")`)
 	check("stopped")
+
+	quiet()
+
+	// The page connects again to a server that was restarted.
+	testfile.Check(t, server.Process.Signal(os.Interrupt))
+	server.Wait() // the status is that of the signal
+	await("the server ends", `document.getElementById("connection").textContent == "not connected"`)
+	server, _ = serve(strings.TrimSuffix(strings.TrimPrefix(address, "http://"), "/"))
+	await("it is there again", `document.getElementById("connection").textContent == "live"`)
+	b.console = nil // failed connections
 	b.evaluate(`window.pages = document.querySelector("input[name=pages]").value = ` + fetched + ` + 40`)
 	var more struct {
 		Done  bool
@@ -145,10 +166,7 @@ func TestServeInBrowser(t *testing.T) {
 	b.evaluate(`document.querySelector("a[href=report]").click()`)
 	await("the report opens, with its style and its script", `document.getElementById("theme")?.hidden === false && getComputedStyle(document.body).maxWidth == "1160px"`)
 	await("it is an origin of its own", `self.origin == "null"`)
-	for _, message := range b.console {
-		t.Errorf("message in the browser's console: %s", message)
-	}
-	b.console = nil
+	quiet()
 
 	// Without the cookie there is nothing to see.
 	b.call("Network.clearBrowserCookies", map[string]any{}, nil)

@@ -49,6 +49,7 @@ if (main) {
 				if (name == "state") e.className = `state ${value}`;
 			}
 		}
+		for (const e of main.querySelectorAll("[data-shown]")) e.hidden = !numbers[e.dataset.shown];
 		const now = Date.now(), state = `${numbers.state} ${numbers.doing}`;
 		if (said.at == 0) said = {at: now, state}; // the page has just been read
 		else if (state != said.state || now - said.at >= quiet) {

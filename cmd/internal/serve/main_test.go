@@ -2,13 +2,22 @@ package serve
 
 import (
 	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/cmd/internal/scripttest"
 	"spoor/internal/testfile"
@@ -73,4 +82,52 @@ func TestTheLinkWorks(t *testing.T) {
 	if answer, body := status(address, cookie); answer.StatusCode != 200 || !strings.Contains(body, "/run/jazz/") {
 		t.Errorf("with the cookie %q: %s\n%s", cookie, answer.Status, body)
 	}
+}
+
+// By TLS the server speaks HTTP/2, in which a stream of events shares a connection with other requests.
+func TestTLS(t *testing.T) {
+	t.Setenv("PATH", os.Getenv("PATH"))
+	t.Setenv("PROGRAM_PREFIX", "")
+	dir := t.TempDir()
+	cert, key := makeCertificate(t, dir)
+	testfile.Check(t, os.Mkdir(filepath.Join(dir, "jazz"), 0o777))
+	testfile.Write(t, filepath.Join(dir, "jazz", "settings"), "strategy niche\n")
+	stdout, out := io.Pipe()
+	go func() {
+		out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", "-cert", cert, "-key", key, dir}, nil, out, io.Discard))
+	}()
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	testfile.Check(t, err)
+	address = strings.TrimSpace(address)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(testfile.Read(t, cert))
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	for path, want := range map[string]string{"": "/run/jazz/", "run/jazz/events": `"state":"idle"`} {
+		answer, err := client.Get(address + path)
+		testfile.Check(t, err)
+		got, b := "", make([]byte, 4096)
+		for err == nil && !strings.Contains(got, want) {
+			var n int
+			n, err = answer.Body.Read(b)
+			got += string(b[:n])
+		}
+		answer.Body.Close()
+		if answer.StatusCode != 200 || answer.ProtoMajor != 2 || !strings.Contains(got, want) {
+			t.Errorf("%s%s: %s %s, %v: %s", address, path, answer.Proto, answer.Status, err, got)
+		}
+	}
+}
+
+// makeCertificate writes a certificate of 127.0.0.1 and its key to files.
+func makeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	testfile.Check(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	testfile.Check(t, err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	testfile.Check(t, err)
+	return testfile.Write(t, filepath.Join(dir, "cert.pem"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})),
+		testfile.Write(t, filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 }
