@@ -44,9 +44,10 @@ func parseManual(text string) (m manual) {
 	return m
 }
 
-// commandInLine matches a command in a line of a synopsis or example, and commandInProse one in other lines.
+// commandInLine matches a command in a line of a synopsis or example, and commandInProse one in other lines. In a
+// list of subcommands, such as serve of frontier, more than one blank follows the name.
 var (
-	commandInLine  = regexp.MustCompile(`(^(?:Usage:)? +|\| )(` + commandNames + `(?: |$))`)
+	commandInLine  = regexp.MustCompile(`(^(?:Usage:)? +|\| )(` + commandNames + `(?: [^ ]|$))`)
 	commandInProse = regexp.MustCompile(`(^| )(` + commandNames + ` COMMAND )`)
 )
 

@@ -100,3 +100,13 @@ Flags:
 		t.Errorf("%s", err)
 	}
 }
+
+// A list of subcommands is no list of commands, although some have the same names.
+func TestPrefixesOfCommands(t *testing.T) {
+	m := parseManual("frontier - keep\n\nUsage: frontier COMMAND\n\n    serve         do\n\nfrontier COMMAND -h says more, and serve nothing.\n\nExamples:\n  serve . &\n  frontier next | fetch |\n    parse\n")
+	m.addPrefix("x-")
+	want := "frontier - keep\n\nUsage: x-frontier COMMAND\n\n    serve         do\n\nx-frontier COMMAND -h says more, and serve nothing.\n\nExamples:\n  x-serve . &\n  x-frontier next | x-fetch |\n    x-parse\n"
+	if m.head != want {
+		t.Errorf("the manual is\n%s", m.head)
+	}
+}
