@@ -168,10 +168,19 @@ func TestServeInBrowser(t *testing.T) {
 	await("it is an origin of its own", `self.origin == "null"`)
 	quiet()
 
-	// Without the cookie there is nothing to see.
+	// A link of another site leads to the page for those who have the cookie, and only for them.
+	follow := func() {
+		b.open(`data:text/html,<a href="` + address + `run/deer/">a link</a>`)
+		await("the other site", `location.protocol == "data:" && document.querySelector("a")`)
+		b.evaluate(`document.querySelector("a").click()`)
+	}
+	follow()
+	await("the page, by a link of another site", `document.querySelector("h1")?.textContent == "deer"`)
 	b.call("Network.clearBrowserCookies", map[string]any{}, nil)
-	b.open(address + "run/deer/")
-	await("a token is needed", `document.body.innerText.includes("A token is needed")`)
+	for _, open := range []func(){follow, func() { b.open(address + "run/deer/") }} {
+		open()
+		await("a token is needed", `document.body.innerText.includes("A token is needed")`)
+	}
 }
 
 // evaluate runs a statement in the page.
