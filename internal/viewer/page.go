@@ -42,7 +42,6 @@ type page struct {
 	NoFollow   int
 	Generation generation
 	Estimates  bool      // whether a page of the generation has one
-	Reasons    bool      // whether an address has one
 	Report     time.Time // zero if there is none
 	Control    bool      // whether there are buttons
 	Stop       string    // the command line that stops the crawl; "" if it cannot be stopped
@@ -68,7 +67,6 @@ func (c *crawl) page(s *run.Settings) *page {
 		Name: c.name, State: stateOf(c.state), Failed: c.failed, Notice: c.shown.notice,
 		Charts: c.charts.Run().Charts(), Errors: tally(t.Errors), Skipped: tally(t.Last.Skipped), NoFollow: t.NoFollow,
 		Generation: c.last, Estimates: slices.ContainsFunc(c.last.Found, func(f found) bool { return f.Estimate == f.Estimate }),
-		Reasons: slices.ContainsFunc(c.last.Proposed, func(p proposal) bool { return len(p.Reasons) > 0 }),
 		Control: c.server.control != nil,
 	}
 	var rest operator
