@@ -50,7 +50,7 @@ func TestServeInBrowser(t *testing.T) {
 	}
 	// serve starts the server, and returns its link.
 	serve := func(addr string) (server *exec.Cmd, link string) {
-		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control runs`, addr)
+		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control -index pages.db runs`, addr)
 		stderr, err := server.StderrPipe()
 		testfile.Check(t, err)
 		testfile.Check(t, server.Start())
@@ -167,6 +167,31 @@ func TestServeInBrowser(t *testing.T) {
 	await("the report opens, with its style and its script", `document.getElementById("theme")?.hidden === false && getComputedStyle(document.body).maxWidth == "1160px"`)
 	await("it is an origin of its own", `self.origin == "null"`)
 	quiet()
+
+	// What was captured can be searched, as soon as it is in the index, and read.
+	for tries := 0; ; tries++ {
+		b.open(address + "search?q=moss")
+		b.await(`() => ({done: Boolean(document.querySelector(".hits li")), text: document.body?.innerText ?? ""})`, 2*time.Second, &got)
+		if got.Done {
+			break
+		}
+		if tries == 30 {
+			t.Fatalf("nothing is found: %s", got.Text)
+		}
+	}
+	await("words are marked, and titles are text", `document.querySelector(".hits mark")?.textContent == "moss" && document.querySelector(".hits h3").innerText.includes("<script>window.harmed")`)
+	check("search")
+	b.evaluate(`document.querySelector("#q").value = "nothingatall"; document.querySelector("form.ask").requestSubmit()`)
+	await("another query", `new URLSearchParams(location.search).get("q") == "nothingatall" && document.body.innerText.includes("No page has these words")`)
+	check("not-found")
+	b.open(address + "search?q=moss")
+	await("the first query again", `document.querySelector(".hits a[href^='/cached']")`)
+	b.evaluate(`document.querySelector('.hits a[href^="/cached"]').click()`)
+	await("the capture is in a frame of another origin", `(f => f && !f.contentDocument)(document.querySelector("iframe"))`)
+	await("its script has not run", `!("harmed" in window)`)
+	quiet()
+	check("capture")
+	b.console = nil // axe-core sends the frame messages, which do not arrive
 
 	// A link of another site leads to the page for those who have the cookie, and only for them.
 	follow := func() {
