@@ -42,7 +42,7 @@ func (p *Progress) Add(g *Generation) {
 	}
 }
 
-// halve merges each two of turns, of which there is an even number.
+// halve merges consecutive pairs of turns, whose number is even.
 func (p *Progress) halve() {
 	half := p.turns[:0]
 	for i := 0; i+1 < len(p.turns); i += 2 {

@@ -144,8 +144,8 @@ func (x *Index) words(query, language string, codes []string) (list []word) {
 	return list
 }
 
-// expression returns a query for FTS5 that matches pages with the words, of which all are required if
-// operator is AND, and any if it is OR. Each stem is quoted, so that it cannot be parsed as syntax; it
+// expression returns a query for FTS5. With the operator AND it matches pages with all words, with OR those
+// with any of them. Each stem is quoted, so that it cannot be parsed as syntax; it
 // has no quotes itself.
 func expression(words []word, operator string) string {
 	groups := make([]string, len(words))

@@ -30,7 +30,7 @@ var manual string
 // Command is the command serve.
 var Command = filter.Command{Name: "serve", Manual: manual, Run: serve}
 
-// Limits of the connections of strangers.
+// Limits of connections, so that no client can hold many resources.
 const (
 	maxConnections = 1000
 	maxHeader      = 16 << 10 // bytes

@@ -13,8 +13,8 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// aToken matches a token: long enough that nobody guesses it, and of characters that need no escape in an
-// address, a cookie or a header.
+// aToken matches a token. It is too long to be guessed, and its characters need no escape in an address, a
+// cookie or a header.
 var aToken = regexp.MustCompile(`^[A-Za-z0-9_-]{26,512}$`)
 
 // token returns the token in a file, which only its owner may read. If the file does not exist, it makes a token
