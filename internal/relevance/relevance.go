@@ -5,7 +5,8 @@
 // framework: BM25 and beyond", 2009) with the document frequencies of a background collection or, if there
 // is none, of the crawl. The second is Rocchio's: the pages with the highest scores and the trusted seeds serve
 // as examples of relevant pages (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in
-// information retrieval", 1971). The third is the score of a classifier that was trained on
+// information retrieval", 1971). Pages that somebody has named as relevant or irrelevant count more, and more so the
+// more there are. The third is the score of a classifier that was trained on
 // examples, if there is one.
 //
 // Terms are numbers, and pages are lists of terms with counts. A model depends only on the
@@ -29,7 +30,18 @@ type Page struct {
 	Counts []Count // counts in title and text together, each term once
 	Length int     // number of terms in title and text
 	Query  []int32 // by query term: its occurrences; an occurrence in the title is counted three times
+	Named  Named
 }
+
+// Named says what somebody has said of a page, which is not a seed then.
+type Named int8
+
+// What is said of a page.
+const (
+	Unnamed Named = iota
+	Relevant
+	Irrelevant
+)
 
 // A Query holds the terms of a query, their statistics in the background collection, and an
 // optional classifier.
@@ -59,6 +71,10 @@ const (
 	denseShare       = 0.8     // like positiveShare, but of the pages with more than half the BM25 of trusted seeds; times the mean trust
 	half             = 0.2     // BM25 of a page whose relevance is one half, if no seed is trusted
 	classifierWeight = 1       // weight of the third estimate, in standard deviations of the second
+	relevantShare    = 0.4     // weight of many pages that are named as relevant, among the examples
+	irrelevantShare  = 0.25    // weight of many that are named as irrelevant, beside the mean of all pages
+	namedFeedback    = 0.5     // many named pages increase the weight of the second estimate by this share
+	halfNamed        = 3       // so many named pages have half of these weights
 	levelShare       = 0.5     // if the seeds are trusted, Level is at most this share of their mean relevance
 )
 
@@ -118,6 +134,7 @@ func New(q Query, pages []Page, seeds, terms int) *Model {
 		m.half = float64(half*(1-m.seedTrust)) + float64(m.seedTrust*level)
 	}
 	m.count(pages, terms)
+	m.query.Feedback *= 1 + ofMany(namedFeedback, float64(len(pages)-namedAs(pages, Unnamed)))
 	if len(pages) >= minPages {
 		m.feedBack(pages, trust, level)
 	}
@@ -235,11 +252,20 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 	positive := max(minPositive, int(float64(positiveShare*float64(len(pages)))), int(float64(denseShare*m.seedTrust)*float64(near)))
 	vectors := m.vectors(pages)
 	mean := centroid(vectors, len(m.idf), func(int) float64 { return 1 })
+	m.add(mean, irrelevantShare, vectors, pages, Irrelevant)
 	score := make([]float64, len(pages))
 	for i := range score {
 		score[i] = m.first.standard(first[i]) + m.thirdEstimate(third[i])
 	}
 	for round := range rounds {
+		for i := range pages {
+			switch pages[i].Named {
+			case Relevant:
+				score[i] = math.Inf(1)
+			case Irrelevant:
+				score[i] = math.Inf(-1)
+			}
+		}
 		chosen := highest(score, positive)
 		m.Topic = centroid(vectors, len(m.idf), func(i int) float64 { return chosen[i] })
 		if a := float64(seedShare * m.seedTrust); a > 0 {
@@ -248,6 +274,7 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 				m.Topic[t] = float64((1-a)*m.Topic[t]) + float64(a*seeds[t])
 			}
 		}
+		m.add(m.Topic, relevantShare, vectors, pages, Relevant)
 		for t := range m.Topic {
 			m.Topic[t] -= mean[t]
 		}
@@ -261,6 +288,36 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 			}
 		}
 	}
+}
+
+// add adds the mean of the pages that are named so to a mean, with a share that grows with their number.
+func (m *Model) add(to []float64, share float64, vectors []vector, pages []Page, named Named) {
+	a := ofMany(share, float64(namedAs(pages, named)))
+	if a == 0 {
+		return
+	}
+	mean := centroid(vectors, len(to), func(i int) float64 {
+		if pages[i].Named == named {
+			return 1
+		}
+		return 0
+	})
+	for t := range to {
+		to[t] = float64((1-a)*to[t]) + float64(a*mean[t])
+	}
+}
+
+// ofMany returns the part of a weight that n named pages have.
+func ofMany(weight, n float64) float64 { return weight * n / (n + halfNamed) }
+
+// namedAs returns the number of pages that are named so.
+func namedAs(pages []Page, named Named) (n int) {
+	for i := range pages {
+		if pages[i].Named == named {
+			n++
+		}
+	}
+	return n
 }
 
 // classify returns the classifier score of a page.

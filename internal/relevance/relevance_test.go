@@ -147,3 +147,32 @@ func TestClassifierFindsPagesWithoutTheQuery(t *testing.T) {
 		t.Errorf("with a classifier they are %.3f more relevant than others, without %.3f", with, without)
 	}
 }
+
+// Pages that somebody has named tell two kinds of pages apart that have the words of the query alike.
+func TestNamedPages(t *testing.T) {
+	c := corpus{rand.New(rand.NewPCG(5, 5))}
+	wanted, unwanted := c.pages(30, 4, 0), c.pages(30, 4, 0)
+	for i := range wanted { // terms that only one kind has
+		wanted[i].Counts = append(wanted[i].Counts, Count{Term: 100, N: 8})
+		unwanted[i].Counts = append(unwanted[i].Counts, Count{Term: 101, N: 8})
+	}
+	others := c.pages(60, 0, 0)
+	gap := func(relevant, irrelevant int) float64 {
+		pages := slices.Concat(wanted, unwanted, others)
+		for i := range relevant {
+			pages[i].Named = Relevant
+		}
+		for i := range irrelevant {
+			pages[len(wanted)+i].Named = Irrelevant
+		}
+		m := New(query(), pages, 0, 102)
+		return mean(m, wanted[10:]) - mean(m, unwanted[10:])
+	}
+	none := gap(0, 0)
+	for _, tt := range []struct{ relevant, irrelevant int }{{3, 0}, {0, 3}} {
+		few, many := gap(tt.relevant, tt.irrelevant), gap(3*tt.relevant, 3*tt.irrelevant)
+		if few < none+0.01 || many < few+0.004 {
+			t.Errorf("%d relevant, %d irrelevant: the difference of the kinds is %.3f, with three times as many %.3f, and without any %.3f", tt.relevant, tt.irrelevant, few, many, none)
+		}
+	}
+}

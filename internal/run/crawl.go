@@ -31,11 +31,13 @@ type Crawl struct {
 
 	measure  string // the steering measure; "" if it depends on the topic
 	unscored bool   // the score does not steer the crawl
+	teaches  bool   // the strategy learns from pages that are named as examples during the crawl
 	steps    Stages // the stages of the steps; a steady crawl may run steps too, for example to learn the topic
 	store    *frontier.Store
 	now      now
-	full     bool   // the disk has less free space than MinFree
-	spentDay string // the last day for which the user was told that its budget is spent
+	full     bool        // the disk has less free space than MinFree
+	spentDay string      // the last day for which the user was told that its budget is spent
+	examples os.FileInfo // of the file of examples, when it was last read
 }
 
 // A Log writes messages to stages.log. *slog.Logger implements it.
@@ -66,6 +68,7 @@ func Load(d Dir, view *View, log Log, prefix Prefix, requirements func(strategy 
 	evolve := c.Stages.find("evolve")
 	c.measure, _, _ = strings.Cut(s.measure(w), ",")
 	c.unscored = w.Unscored && evolve != nil && evolve.Own
+	c.teaches = w.Examples
 	c.steps = c.Stages
 	if s.Steady {
 		looping := *s
@@ -345,6 +348,9 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 					return false, err
 				}
 				return step(stepSteady, "", "")
+			}
+			if err := c.keepExamples(g); err != nil {
+				return false, err
 			}
 			if err := c.leaseBatch(ctx, g, learns); err != nil {
 				return false, err

@@ -9,10 +9,12 @@
 //	generations/0001/  one directory a generation:
 //	    scored.ndjson.zst  its pages, as score wrote them
 //	    topic.json         the topic expanded with these pages, if it changed
+//	    examples           a copy of examples, if it has changed before the generation
 //	    next.ndjson.zst    what evolve wrote: the pages in brief, then addresses and queries
 //	    found.ndjson       the queries with their cost and what search found
 //	    stats.json         the summary; the generation is committed once it exists
 //	generations/0000/  before the first generation: the learned topic, results of the seed query
+//	examples           pages that somebody has named as examples during the crawl, see [ExamplesFile]
 //	frontier/          the store of the frontier
 //	evolve/            the state of the strategy
 //	fetch/  warc/      politeness state, and captures; live crawls only

@@ -398,7 +398,7 @@ func (o *Opener) rehearse(ctx context.Context, r *Request, stages Stages, topic 
 	// written, read or resumed.
 	moved := func(command string) string {
 		command = strings.ReplaceAll(command, inRun("warc/crawl"), Quote(filepath.Join(scratch, "crawl")))
-		for _, flag := range []string{"-state", "-windows"} {
+		for _, flag := range []string{"-state", "-windows", "-examples"} {
 			for _, name := range []string{"fetch", "evolve", generations} {
 				command = strings.ReplaceAll(command, " "+flag+" "+inRun(name), "")
 			}
@@ -507,7 +507,7 @@ func (d Dir) checkVacant() error {
 
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", Captures, "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog,
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog, ExamplesFile,
 }
 
 func isRunFile(name string) bool {

@@ -52,6 +52,7 @@ type Server struct {
 	Committed func(*Summary) error      // called after every window
 	Progress  func(*Summary, int)       // called every drawEvery during a window and at its first and last outcome, with the number of its addresses; may be nil
 	Waiting   func(time.Time) error     // called with the time when the next address is due, if none is due now
+	Begin     func(window int) error    // called before the addresses of a window are written; may be nil
 	Size      func(fetched int) int     // returns the number of addresses to lease after so many fetches; may be nil: Request.N
 	Most      func() int                // returns the maximum number of addresses that may be leased now; may be nil
 	Day       func(time.Time) string    // returns the day to store in the summary; may be nil
@@ -654,6 +655,11 @@ func (v *server) lease() error {
 	}
 	if v.Pages > 0 { // a window that was interrupted is leased as it was, and the budget may be smaller now
 		lines = firstLines(lines, left-v.queryCost)
+	}
+	if v.Begin != nil {
+		if err := v.Begin(v.window); err != nil {
+			return err
+		}
 	}
 	v.sum, v.shown = newSummary(v.window, v.Strategy), 0
 	var batch bytes.Buffer

@@ -37,6 +37,7 @@ type Requirements struct {
 	Expand   string // the rule that expands the topic: topic -expand
 	Search   bool   // the strategy emits queries
 	Queries  bool   // the strategy emits queries if its parameter queries is true
+	Examples bool   // the strategy learns from pages that are named as examples during the crawl
 	Grows    bool   // generations may grow with the crawl
 	Single   bool   // with -compat, each generation has one page
 	Unscored bool   // the score does not steer the strategy
@@ -212,6 +213,9 @@ func ownStages(s *Settings, w Requirements, prefix Prefix) Stages {
 	}
 	if s.Grows {
 		evolve.WriteString(" -grow")
+	}
+	if w.Examples && !s.inCluster() {
+		evolve.WriteString(" -examples " + inRun(generations))
 	}
 	state := "-state " + inRun("evolve")
 	search := s.searchCommand(prefix.Quote("search"))

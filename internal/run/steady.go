@@ -81,7 +81,11 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Waiting: func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
 	}
 	v.Request.N, v.Size = s.Size, s.size
+	v.Begin = c.keepExamples
 	if s.Partition != "" {
+		if err := v.Begin(c.Totals.Generation + 1); err != nil { // says that they are not used
+			return err
+		}
 		v.Exchange = true
 		v.Stop = c.Dir.nodeStop()
 	}

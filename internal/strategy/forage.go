@@ -18,6 +18,7 @@ package strategy
 // No part of it uses labels.
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,6 +59,8 @@ type forage struct {
 	// By stem; from the topic file.
 	common     map[string]float64 // share of the background documents that contain the stem
 	classifier map[string]float64 // weight of the stem, if the topic has examples
+
+	examples map[string]bool // fetched pages that somebody has named, see teach
 }
 
 // An extent is the size of the crawl at some time.
@@ -123,6 +126,30 @@ func (s *forage) aim(t *topic.Topic) (err error) {
 		s.terms.saved = s.terms.len()
 	}
 	return nil
+}
+
+// teach sets the examples. The models are fitted again to the pages of the last fit, as after a restoration.
+func (s *forage) teach(relevant map[string]bool) {
+	if !maps.Equal(relevant, s.examples) {
+		s.examples, s.model, s.pageFit = relevant, nil, nil
+	}
+}
+
+// named returns what somebody has said of pages, by place.
+func (s *forage) named() map[int]relevance.Named {
+	list := map[int]relevance.Named{}
+	for url, about := range s.examples {
+		node, ok := s.web.Find(url)
+		if !ok {
+			continue
+		}
+		if place, ok := s.page(node); ok {
+			if list[place] = relevance.Irrelevant; about {
+				list[place] = relevance.Relevant
+			}
+		}
+	}
+	return list
 }
 
 // Visit stores a page.

@@ -120,10 +120,21 @@ func (s *forage) pageModel() *relevance.Model {
 		return s.pageFit
 	}
 	var seeds, pages []relevance.Page
-	for _, place := range exampleIndexes(s.at.pages) {
+	places, named := exampleIndexes(s.at.pages), s.named()
+	for place := range named {
+		if place < s.at.pages {
+			places = append(places, place)
+		}
+	}
+	slices.Sort(places)
+	for _, place := range slices.Compact(places) {
 		d := s.doc(place)
 		switch {
 		case d == nil:
+		case named[place] != relevance.Unnamed:
+			p := clonePage(&d.Page)
+			p.Named = named[place]
+			pages = append(pages, p)
 		case s.pages[place].depth == 0 && len(seeds) < mostSeeds && !s.isFound(place):
 			seeds = append(seeds, clonePage(&d.Page))
 		default:

@@ -121,6 +121,52 @@ func (sited) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
+// Examples change what is proposed, and a crawl that is restored and given them proposes the same.
+func TestExamplesChangeProposals(t *testing.T) {
+	const generations, size, since = 24, 10, 12
+	var with [2]string // the proposals of a crawl without examples, and of one with
+	for i, taught := range []bool{false, true} {
+		topic := target(t)
+		live := newStrategy(t, "forage", topic, nil)
+		var deltas [][]byte
+		examples := map[string]bool{"http://nowhere.test/": true}
+		next := seeds("c.test/page/1", "a.test/page/1", "b.test/page/1")
+		for g := 1; g <= generations; g++ {
+			restored := newStrategy(t, "forage", topic, nil)
+			for _, d := range deltas {
+				if err := restored.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if taught && g >= since {
+				if g == since {
+					Teach(live, examples)
+				}
+				Teach(restored, examples)
+			}
+			for _, a := range next {
+				rec := sited{}.fetch(a, g)
+				if len(examples) < 9 {
+					examples[a.URL] = strings.HasPrefix(a.URL, "http://b.test")
+				}
+				live.Visit(rec)
+				restored.Visit(rec)
+			}
+			next = live.Breed(size, rand.New(rand.NewPCG(1, uint64(g))))
+			if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
+				t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
+			}
+			deltas = append(deltas, live.AppendDelta(nil))
+			if g >= since {
+				with[i] += fmt.Sprint(next)
+			}
+		}
+	}
+	if with[0] == with[1] {
+		t.Error("the examples have changed nothing")
+	}
+}
+
 // A crawl fetches few copies, and little from a site whose pages have the words of the query only in
 // menus. One that is restored goes on in the same way.
 func TestForageOnSitesWithMenusAndCopies(t *testing.T) {

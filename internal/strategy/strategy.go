@@ -47,6 +47,14 @@ type aimed interface {
 	aim(*topic.Topic) error
 }
 
+// A teachable strategy learns from pages that somebody has named as examples.
+type teachable interface {
+	Strategy
+	// teach sets the examples: whether each is about the topic, by address. It is called after Breed and before the
+	// next Visit. Addresses that are no fetched pages do not count.
+	teach(relevant map[string]bool)
+}
+
 // A partitioned strategy keeps track of proposals whose outcomes are pending.
 type partitioned interface {
 	setForeign(func(url string) bool)
@@ -183,6 +191,21 @@ func Aim(s Strategy, t *topic.Topic) error {
 		return s.aim(t)
 	}
 	return nil
+}
+
+// Learns reports whether s learns from examples, see [Teach].
+func Learns(s Strategy) bool {
+	_, ok := s.(teachable)
+	return ok
+}
+
+// Teach replaces the examples of s: fetched pages that somebody has named as relevant (true) or irrelevant, by
+// address. It must be called after Breed and before the next Visit. It does nothing for a strategy that does not
+// learn from examples.
+func Teach(s Strategy, relevant map[string]bool) {
+	if s, ok := s.(teachable); ok {
+		s.teach(relevant)
+	}
 }
 
 // A Param is a parameter of a strategy.

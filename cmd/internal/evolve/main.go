@@ -53,6 +53,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&opt.partition, "partition", "in a crawl on several machines: the partition `p/P`; proposals for hosts of other partitions are handed over, and their outcomes do not come back")
 	window := fs.Int("window", 0, "read windows of `N` addresses instead of one generation; each is ended by a window mark of frontier serve")
 	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G in `DIR`/G; they are scored.ndjson.zst and next.ndjson.zst")
+	fs.StringVar(&opt.examples, "examples", "", "learn from the fetched pages in this `file`, lines of + or - and an address; in a directory, it is DIR/G/examples of the newest generation G up to the present one")
 	list := fs.Bool("strategies", false, "list the strategies, a line each; with names of strategies after it: their sources, needs and parameters")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	fs.Func("scope", "show the strategy no links that are out of scope by the rules in this `file`; they are those of fetch -scope", func(name string) (err error) {
@@ -97,6 +98,7 @@ type options struct {
 	outside                outside
 	windowed, grow         bool
 	dir                    string // of the windows kept
+	examples               string // a file, or the directory of the generations
 	partition              partition.Partition
 	stream                 filter.Stream
 
@@ -130,6 +132,9 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
+	if err := o.teach(s, generation, stderr); err != nil {
+		return err
+	}
 	// The output must be written before the state is saved: without -generation, a run that
 	// failed is repeated as the same generation.
 	if err := o.emit(in, stdout, stderr, s, generation); err != nil || journal == nil {
@@ -138,6 +143,30 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	if err := journal.Append(generation, s); err != nil {
 		return fmt.Errorf("saving the state: %w", err)
 	}
+	return nil
+}
+
+// teach gives the strategy the examples that are there for a generation.
+func (o *options) teach(s strategy.Strategy, generation int, stderr io.Writer) error {
+	name := o.examples
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = run.LastExamples(name, generation)
+	}
+	if name == "" {
+		return nil
+	}
+	relevant, bad, err := run.ReadExamples(name)
+	if err != nil {
+		return filter.Usagef("-examples: %w", err)
+	}
+	log := filter.Logger(stderr, "evolve", o.stream.Log)
+	for _, line := range bad {
+		log.Warn("skipped a line that is not + or - and an address", "file", name, "line", line)
+	}
+	if !strategy.Learns(s) {
+		log.Warn("the strategy does not learn from examples", "strategy", o.strategy)
+	}
+	strategy.Teach(s, relevant)
 	return nil
 }
 

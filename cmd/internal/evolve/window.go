@@ -22,11 +22,13 @@ import (
 // writes for a generation.
 type windowLoop struct {
 	*options
-	s     strategy.Strategy
-	grows bool // whether windows extend the topic before the strategy reads them
-	w     *wire.Writer
-	out   fork
-	tally *filter.Tally
+	s      strategy.Strategy
+	stderr io.Writer
+	taught int  // window for which the examples were read
+	grows  bool // whether windows extend the topic before the strategy reads them
+	w      *wire.Writer
+	out    fork
+	tally  *filter.Tally
 
 	journal    *strategy.Journal
 	generation int          // of the current window; 0: none yet
@@ -62,7 +64,7 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 		return err
 	}
 	defer func() { err = errors.Join(err, closeTee()) }()
-	l := &windowLoop{options: o, s: s, out: fork{stdout: out}, tally: filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))}
+	l := &windowLoop{options: o, s: s, out: fork{stdout: out}, stderr: stderr, tally: filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))}
 	l.grows = o.dir != "" && slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == o.strategy && k.Stages.Expand != "" })
 	l.w = wire.NewWriter(&l.out)
 	defer l.abandon()
@@ -122,7 +124,7 @@ func (l *windowLoop) record(rec *wire.Record) error {
 			return err
 		}
 	}
-	if err := l.openFiles(); err != nil {
+	if err := l.openWindow(); err != nil {
 		return err
 	}
 	if l.scored != nil {
@@ -162,7 +164,7 @@ func (l *windowLoop) mark(rec *wire.Record) error {
 	case generation != l.generation:
 		return fmt.Errorf("window mark %d received in window %d\nhint: frontier serve and evolve -window must be started together: stop and restart both", generation, l.generation)
 	default:
-		if err := l.openFiles(); err != nil {
+		if err := l.openWindow(); err != nil {
 			return err
 		}
 		m, err := rec.Mark()
@@ -288,6 +290,28 @@ func (l *windowLoop) path(name string, whole bool) string {
 		name = fmt.Sprintf("%s.%d.part.zst", name, os.Getpid())
 	}
 	return run.File(l.dir, l.generation, name)
+}
+
+// openWindow prepares for the first record of the window; for the others it does nothing.
+func (l *windowLoop) openWindow() error {
+	if l.taught < l.generation {
+		if err := l.readExamples(); err != nil {
+			return err
+		}
+		l.taught = l.generation
+	}
+	return l.openFiles()
+}
+
+// readExamples gives the strategy the examples: at the start those of earlier windows too, then those of the window.
+func (l *windowLoop) readExamples() error {
+	if l.taught > 0 {
+		name := run.File(l.examples, l.generation, run.ExamplesFile)
+		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+	}
+	return l.teach(l.s, l.generation, l.stderr)
 }
 
 // openFiles creates the files of the window.

@@ -128,7 +128,7 @@ func requirements(name string) (run.Requirements, bool) {
 			}
 			return run.Requirements{
 				Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Queries: has("queries"), Unscored: k.Unscored, Numbers: !k.Comparable(),
-				Grows: k.Grows, Single: s.Single, Compat: has("compat"),
+				Examples: strategy.Learns(k.New()), Grows: k.Grows, Single: s.Single, Compat: has("compat"),
 			}, true
 		}
 	}
