@@ -30,6 +30,7 @@
 //	step         the same, for the command run
 //	ended        the exit statuses of the stages of the step
 //	totals.json  the sum of all summaries
+//	serve.log    messages of the commands that serve has started
 //
 // The shell runs the steps: [Crawl.Next] chooses the next one, [Stages] are the commands that it
 // runs, and [Server] replaces the steps in a steady crawl.
@@ -45,6 +46,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"spoor/internal/atomicfile"
 )
@@ -73,7 +75,8 @@ const (
 	oldLog       = StagesLog + ".1"
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"
-	Captures     = "warc" // a directory; live crawls only
+	Captures     = "warc"      // a directory; live crawls only
+	ServeLog     = "serve.log" // messages of the commands that serve has started
 	generations  = "generations"
 	nowFile      = "now"  // the step being run, for the shell
 	stepFile     = "step" // the step being run, for the command run
@@ -84,6 +87,19 @@ const (
 	foundSeeds   = "0000/" + Found
 	refusedFile  = "0000/refused.json" // the summary of the seeds, if some were refused
 )
+
+// NameOf returns the name of a run about words, of at most 60 bytes: "crawl-jazz-music".
+func NameOf(words string) string {
+	const maxLen = 60
+	name := "crawl"
+	for word := range strings.FieldsFuncSeq(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if len(name)+1+len(word) > maxLen {
+			break
+		}
+		name += "-" + word
+	}
+	return name
+}
 
 // partSuffix ends the name of a file that a step is still writing.
 const partSuffix = ".part"

@@ -42,3 +42,30 @@ func TestTheLogIsLimited(t *testing.T) {
 		t.Error("the old log is no file of a run")
 	}
 }
+
+func TestNameOf(t *testing.T) {
+	for words, want := range map[string]string{
+		"": "crawl", "...": "crawl", "jazz music": "crawl-jazz-music", " Jazz, (MUSIC)!": "crawl-jazz-music", "../x -y": "crawl-x-y", "Müsli 2": "crawl-müsli-2",
+		strings.Repeat("a", 54): "crawl-" + strings.Repeat("a", 54), strings.Repeat("a", 55): "crawl", "b " + strings.Repeat("a", 54): "crawl-b",
+	} {
+		if got := NameOf(words); got != want {
+			t.Errorf("%q: %q", words, got)
+		}
+	}
+}
+
+// Serve writes to its log in the directory of a new run before crawl does.
+func TestTheLogOfServeIsNoForeignFile(t *testing.T) {
+	d := Dir(t.TempDir())
+	log := testfile.Write(t, d.Path(ServeLog), "words")
+	if err := d.checkVacant(); err != nil {
+		t.Error(err)
+	}
+	if err := d.clear(nil); err != nil || !exists(log) {
+		t.Errorf("a run that starts anew removes it: %v", err)
+	}
+	testfile.Write(t, d.Path("thesis.tex"), "")
+	if err := d.checkVacant(); err == nil {
+		t.Error("a foreign file is accepted")
+	}
+}

@@ -507,7 +507,7 @@ func (d Dir) checkVacant() error {
 
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, generations, "frontier", "evolve", "fetch", Captures, "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog, ExamplesFile,
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, oldLog, "report.html", "report.lock", "lost+found", partitionsDir, CrawlLog, ServeLog, ExamplesFile,
 }
 
 func isRunFile(name string) bool {
@@ -553,7 +553,7 @@ func (d Dir) mayHavePages(t *Totals) bool {
 // clear removes the files of a run that has no page, except those in keep, so that the run can be
 // started anew.
 func (d Dir) clear(keep []string) error {
-	keep = append(keep, lockFile, StopFile, "lost+found")
+	keep = append(keep, lockFile, StopFile, ServeLog, "lost+found")
 	for _, name := range runFiles {
 		if slices.Contains(keep, name) {
 			continue

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
@@ -73,7 +72,7 @@ func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string,
 		stderr.Write(messages.Bytes())
 	}
 	if o.dir == "" {
-		o.dir = nameOf(o.topic)
+		o.dir = run.NameOf(o.topic)
 	}
 	o.words = o.topic
 	o.topic = filepath.Join(dir, "topic.json")
@@ -83,17 +82,4 @@ func (o *opening) inline(ctx context.Context, prefix run.Prefix, seeds []string,
 // topicHint says how to give a topic that is not a file.
 func topicHint(topic string) string {
 	return ": it is a file, as topic -query 'WORDS' writes it, or words\nhint: if you mean words: topic -query " + run.Quote(topic) + " >topic.json, and -topic topic.json"
-}
-
-// nameOf returns the name of a run about words: "crawl-jazz-music".
-func nameOf(words string) string {
-	const maxLen = 60 // bytes
-	name := "crawl"
-	for word := range strings.FieldsFuncSeq(strings.ToLower(words), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(name)+1+len(word) > maxLen {
-			break
-		}
-		name += "-" + word
-	}
-	return name
 }
