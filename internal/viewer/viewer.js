@@ -84,3 +84,17 @@ if (main) {
 	addEventListener("pagehide", disconnect);
 	addEventListener("pageshow", connect);
 }
+
+// Command lines can be copied. The clipboard exists only at https and loopback addresses.
+if (navigator.clipboard) {
+	document.documentElement.classList.add("copies");
+	document.addEventListener("click", async event => {
+		const button = event.target.closest(".copy"), code = button?.parentElement.querySelector("code");
+		if (!code) return;
+		try {
+			await navigator.clipboard.writeText(code.textContent);
+			button.firstChild.data = "Copied";
+			setTimeout(() => { button.firstChild.data = "Copy" }, 2000);
+		} catch { getSelection().selectAllChildren(code) } // the browser does not permit it
+	});
+}
