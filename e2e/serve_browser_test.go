@@ -50,7 +50,7 @@ func TestServeInBrowser(t *testing.T) {
 	}
 	// serve starts the server, and returns its link.
 	serve := func(addr string) (server *exec.Cmd, link string) {
-		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control -index pages.db runs`, addr)
+		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control -crawl-flag -allow-private -crawl-flag -delay=0s -index pages.db runs`, addr)
 		stderr, err := server.StderrPipe()
 		testfile.Check(t, err)
 		testfile.Check(t, server.Start())
@@ -165,6 +165,38 @@ func TestServeInBrowser(t *testing.T) {
 	b.evaluate(`document.querySelector("a[href=report]").click()`)
 	await("the report opens, with its style and its script", `document.getElementById("theme")?.hidden === false && getComputedStyle(document.body).maxWidth == "1160px"`)
 	await("it is an origin of its own", `self.origin == "null"`)
+	quiet()
+
+	// A crawl is begun by a form.
+	b.open(address)
+	await("the link to the form", `document.querySelector('a[href="/begin"]')`)
+	b.evaluate(`document.querySelector('a[href="/begin"]').click()`)
+	await("the form", `document.querySelector("form.fields #seeds")`)
+	check("begin")
+	fill := func(name, value string) {
+		t.Helper()
+		b.evaluate(fmt.Sprintf(`document.getElementById(%q).value = %q`, name, value))
+	}
+	fill("words", "moss <b> 'deer'")
+	fill("seeds", "no address\n"+web.URL+"/1")
+	fill("pages", "6")
+	fill("name", "moss")
+	press(`form.fields button`)
+	await("a wrong value", `document.querySelector("#seeds[aria-invalid=true]")?.getAttribute("aria-describedby").includes("seeds-error") && document.querySelector("#seeds-error").textContent.startsWith("Line 1 ")`)
+	check("begin-wrong")
+	b.console = nil // status 400
+	fill("seeds", web.URL+"/1")
+	press(`form.fields button`)
+	await("the command line", `document.querySelector(".command code")?.textContent.endsWith("/moss '-topic=moss <b> '\\''deer'\\''' -strategy forage -pages 6 -allow-private -delay=0s `+web.URL+`/1")`)
+	check("begin-command")
+	b.call("Browser.grantPermissions", map[string]any{"permissions": []string{"clipboardReadWrite", "clipboardSanitizedWrite"}}, nil)
+	press(`#copy-begin`)
+	await("the button says that the command line is copied", `document.querySelector("#copy-begin").textContent.startsWith("Copied")`)
+	b.evaluate(`window.copied = null; navigator.clipboard.readText().then(text => { window.copied = text }, e => { window.copied = String(e) })`)
+	await("the command line is in the clipboard", `window.copied == document.querySelector(".command code").textContent`)
+	press(`.command form button`)
+	await("the page of the new run", `document.querySelector("h1")?.textContent == "moss" && location.pathname == "/run/moss/"`)
+	await("the new crawl ends", `document.querySelector(".state.ended") && document.body.innerText.includes("its fetches were spent")`)
 	quiet()
 
 	// What was captured can be searched, as soon as it is in the index, and read.

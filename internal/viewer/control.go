@@ -19,10 +19,11 @@ import (
 	"spoor/internal/run"
 )
 
-// A Control permits to stop and to continue crawls, and to make reports. The commands run on, in process groups
+// A Control permits to begin, stop and continue crawls, and to make reports. The commands run on, in process groups
 // of their own, when the server ends.
 type Control struct {
 	Crawl  []string // the words of the command crawl
+	Flags  []string // of crawl, for crawls that are begun; after those of the page, so that they prevail
 	Report []string // of report
 
 	mu      sync.Mutex
@@ -31,7 +32,7 @@ type Control struct {
 }
 
 // messages is the file of a run directory to which the commands that the server starts write.
-const messages = "serve.log"
+const messages = run.ServeLog
 
 // Exit statuses of a crawl that somebody has ended.
 const (
@@ -188,9 +189,24 @@ func (c *crawl) command(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
-// start starts a command for a run, and reports whether it has: a report is not made twice at a time, and the
-// lock of the run prevents two crawls. It returns when the command has ended, or after settle.
+// start starts a command for a run, and reports whether it has. It returns when the command has ended, or after
+// settle.
 func (c *Control) start(ctx context.Context, d run.Dir, name string, words []string) bool {
+	done := c.launch(d, name, words)
+	if done == nil {
+		return false
+	}
+	select {
+	case <-done:
+	case <-ctx.Done():
+	case <-time.After(settle):
+	}
+	return true
+}
+
+// launch starts a command for a run. It returns a channel that is closed when the command has ended, or nil if
+// it does not start it: a report is not made twice at a time, and the lock of the run prevents two crawls.
+func (c *Control) launch(d run.Dir, name string, words []string) <-chan struct{} {
 	c.mu.Lock()
 	if c.notices == nil {
 		c.notices, c.making = map[run.Dir]string{}, map[run.Dir]bool{}
@@ -198,7 +214,7 @@ func (c *Control) start(ctx context.Context, d run.Dir, name string, words []str
 	makes := name == "make"
 	if makes && c.making[d] {
 		c.mu.Unlock()
-		return false
+		return nil
 	}
 	if makes {
 		c.making[d] = true
@@ -218,12 +234,7 @@ func (c *Control) start(ctx context.Context, d run.Dir, name string, words []str
 			c.notices[d] = text
 		}
 	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	case <-time.After(settle):
-	}
-	return true
+	return done
 }
 
 // attempt runs a command to its end, which may be long after that of the server. It returns a sentence if the

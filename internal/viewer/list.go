@@ -115,7 +115,8 @@ func (s *Server) showList(w http.ResponseWriter, _ *http.Request) {
 	page := struct {
 		Numbers listNumbers
 		View    viewed
-	}{l.numbers(), l.view.viewed()}
+		Control bool
+	}{l.numbers(), l.view.viewed(), s.control != nil}
 	l.mu.Unlock()
 	show(w, http.StatusOK, "index", page)
 }

@@ -102,6 +102,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /opensearch.xml", s.showDescription)
 	mux.HandleFunc("GET /cached", s.showCached)
 	mux.HandleFunc("GET /cached/page", s.showCapture)
+	mux.HandleFunc("GET /begin", s.showBegin)
+	mux.HandleFunc("POST /begin", s.showBegin)
 	mux.HandleFunc("GET /run/{name}", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/run/"+url.PathEscape(r.PathValue("name"))+"/", http.StatusMovedPermanently)
 	})
@@ -265,7 +267,7 @@ func (c *crawl) forgetUnused(now time.Time) {
 	}
 }
 
-//go:embed pages.tmpl search.tmpl viewer.css viewer.js
+//go:embed pages.tmpl search.tmpl begin.tmpl viewer.css viewer.js
 var files embed.FS
 
 // pages are the templates.
@@ -278,7 +280,7 @@ var pages = template.Must(template.New("pages").Funcs(report.Functions()).Funcs(
 	"tally":   newTallies,
 	"segment": url.PathEscape,
 	"facets":  func(name string, list []shownFacet, any string) facetList { return facetList{name, any, list} },
-}).ParseFS(files, "pages.tmpl", "search.tmpl"))
+}).ParseFS(files, "pages.tmpl", "search.tmpl", "begin.tmpl"))
 
 // stamp formats a time for people.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") + " UTC" }

@@ -48,6 +48,7 @@ type options struct {
 	index                      string
 	archives                   filter.Strings
 	control                    bool
+	crawlFlags                 filter.Strings
 	log                        filter.LogOptions
 }
 
@@ -59,7 +60,8 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.tokenFile, "token-file", "", "require the token in this `file`; it is made if it does not exist")
 	fs.StringVar(&o.cert, "cert", "", "serve by TLS, with the certificate in this PEM `file`")
 	fs.StringVar(&o.key, "key", "", "the private key of -cert, a PEM `file`")
-	fs.BoolVar(&o.control, "control", false, "permit to stop and continue crawls, and to make reports")
+	fs.BoolVar(&o.control, "control", false, "permit to begin, stop and continue crawls, and to make reports")
+	fs.Var(&o.crawlFlags, "crawl-flag", "with -control: begin all crawls with this `flag`, such as -crawl-flag -search=index.db; may be repeated")
 	fs.StringVar(&o.index, "index", "", "search the pages that the crawls have captured, by the index in this `file`; it is made if it does not exist")
 	fs.Var(&o.archives, "archive", "with -index: search the pages of this `file` (WARC, ARC, WACZ), pattern or directory, too; may be repeated")
 	filter.LogFlags(fs, &o.log)
@@ -103,6 +105,7 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		if options.Control, err = control(run.Prefix(prefix)); err != nil {
 			return err
 		}
+		options.Control.Flags = o.crawlFlags
 	}
 	link := o.link(l.Addr())
 	if _, err := fmt.Fprintln(stdout, link); err != nil {
@@ -118,6 +121,14 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 func (o *options) check(dirs []string) error {
 	if len(o.archives) > 0 && o.index == "" {
 		return filter.Usagef("-archive needs -index FILE, the index to which the pages are added")
+	}
+	if len(o.crawlFlags) > 0 && !o.control {
+		return filter.Usagef("-crawl-flag needs -control, which permits to begin crawls")
+	}
+	for _, f := range o.crawlFlags {
+		if strings.Trim(f, "-") == "" || f[0] != '-' || strings.ContainsAny(f, "\n\r") {
+			return filter.Usagef("-crawl-flag %q is not a flag of crawl\nhint: -crawl-flag -search=index.db, with the value after an equals sign", f)
+		}
 	}
 	if len(dirs) == 0 && len(o.archives) == 0 {
 		return filter.Usagef("no directory: serve DIR..., of a crawl, or that holds some\nhint: serve . shows those in this directory")
