@@ -99,7 +99,8 @@ func (x *Index) Search(ctx context.Context, query string, n int) ([]string, erro
 	return urls.urls, nil
 }
 
-// Find returns the pages with the words of a query, ignoring case and the endings of words. If at least
+// Find returns the pages with the words of a query, ignoring case and the endings of words as is usual in
+// the language of each page. If at least
 // as many pages as wanted have all words, it returns these; otherwise the pages with any of the words.
 //
 // Scores of words are Okapi BM25, the title with the weight 2. A word can have different stems in
@@ -187,12 +188,12 @@ func (x *Index) find(ctx context.Context, q Query) (words []word, found *matches
 		return words, found, nil
 	}
 	if len(words) > 1 {
-		if found, err = x.match(ctx, expression(words, "AND"), q); err != nil {
+		if found, err = x.match(ctx, words, codes, "AND", q); err != nil {
 			return nil, nil, err
 		}
 	}
 	if found.total < max(q.Limit, 1) {
-		if found, err = x.match(ctx, expression(words, "OR"), q); err != nil {
+		if found, err = x.match(ctx, words, codes, "OR", q); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -289,31 +290,49 @@ func (x *Index) count(ctx context.Context, query string, args ...any) (n float64
 	return n, err
 }
 
-// match returns the pages that match an expression of FTS5.
-func (x *Index) match(ctx context.Context, expression string, q Query) (*matches, error) {
+// match returns the pages with the words of a query, by the operator of expression. Pages of each analyzer are
+// searched by its own stems; analyzers with the same stems together.
+func (x *Index) match(ctx context.Context, words []word, codes []string, operator string, q Query) (*matches, error) {
+	found := &matches{hosts: map[string]int{}, languages: map[string]int{}}
+	alike := map[string][]string{} // codes by their expressions
+	for _, code := range codes {
+		e := expression(words, code, operator)
+		alike[e] = append(alike[e], code)
+	}
+	for e, codes := range alike {
+		if err := x.matchAlike(ctx, found, e, codes, q); err != nil {
+			return nil, err
+		}
+	}
+	found.total = len(found.all)
+	return found, nil
+}
+
+// matchAlike adds the pages of some analyzers that match an expression of FTS5.
+func (x *Index) matchAlike(ctx context.Context, found *matches, expression string, codes []string, q Query) error {
 	rows, err := x.db.QueryContext(ctx, `
 select page, bm25(words, 2, 1), language, host, relevance, authority from words(?) join pages on page = words.rowid
 where ?2 in ('', language) and ?3 in ('', host)`, expression, q.Language, q.Host)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	found := &matches{hosts: map[string]int{}, languages: map[string]int{}}
 	for rows.Next() {
 		var m match
 		var language, host string
 		var relevance, authority float64
 		if err := rows.Scan(&m.page, &m.score, &language, &host, &relevance, &authority); err != nil {
-			return nil, err
+			return err
+		}
+		if m.stemmer = stemmerOf(language); !slices.Contains(codes, m.stemmer) {
+			continue
 		}
 		m.score *= -1 - q.Weights.Relevance*unit(relevance) - q.Weights.Authority*unit(authority)
-		m.stemmer = stemmerOf(language)
 		found.all = append(found.all, m)
 		found.hosts[host]++
 		found.languages[language]++
 	}
-	found.total = len(found.all)
-	return found, rows.Err()
+	return rows.Err()
 }
 
 // best returns the matches from q.Offset on, at most q.Limit, with their addresses. It sorts all.

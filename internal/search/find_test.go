@@ -90,6 +90,23 @@ func TestFindInManyLanguages(t *testing.T) {
 	}
 }
 
+// The stem of a word in one language may be another word in a second one: "chin" is the stem of "china" in Spanish.
+func TestStemsOfOtherLanguages(t *testing.T) {
+	x := library(t,
+		"singer | Singer | the singer rests his chin on a hand | en",
+		"trade | Trade | how much the world imports from china | en",
+		"comercio | Comercio | las importaciones de la China en el mundo | es",
+		"both | Trade | china is a word, and so is chin | en",
+	)
+	for query, want := range map[string]string{"china": "both comercio trade", "china imports": "both comercio trade", "chin": "both comercio singer"} {
+		got := strings.Fields(names(ask(t, x, Query{Words: query, Limit: 10})))
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: found %q, want %q", query, got, want)
+		}
+	}
+}
+
 // A stop word of the query's language says nothing, although pages in other languages have it as a
 // word. A title of stop words is found.
 func TestStopWords(t *testing.T) {

@@ -144,13 +144,18 @@ func (x *Index) words(query, language string, codes []string) (list []word) {
 	return list
 }
 
-// expression returns a query for FTS5. With the operator AND it matches pages with all words, with OR those
-// with any of them. Each stem is quoted, so that it cannot be parsed as syntax; it
-// has no quotes itself.
-func expression(words []word, operator string) string {
+// expression returns a query for FTS5 for the pages of one analyzer. With the operator AND it matches pages with
+// all words, with OR those with any of them. A stem of another analyzer may be another word there ("chin" is the
+// stem of "china" in Spanish); only what is a stop word in the language of the pages is searched by all its stems,
+// because their titles have it. Each stem is quoted, so that it cannot be parsed as syntax; it has no quotes itself.
+func expression(words []word, code, operator string) string {
 	groups := make([]string, len(words))
 	for i, w := range words {
-		groups[i] = `("` + strings.Join(w.all, `" OR "`) + `")`
+		stems := w.all
+		if own, ok := w.stem[code]; ok {
+			stems = []string{own}
+		}
+		groups[i] = `("` + strings.Join(stems, `" OR "`) + `")`
 	}
 	return strings.Join(groups, " "+operator+" ")
 }
