@@ -99,9 +99,9 @@ func (x *Index) Search(ctx context.Context, query string, n int) ([]string, erro
 	return urls.urls, nil
 }
 
-// Find returns the pages with the words of a query, ignoring case and the endings of words as is usual in
-// the language of each page. If at least
-// as many pages as wanted have all words, it returns these; otherwise the pages with any of the words.
+// Find returns the pages with the words of a query, ignoring case and the endings of words in the language
+// of each page. If at least as many pages as wanted have all words, it returns these; otherwise the pages
+// with any of the words.
 //
 // Scores of words are Okapi BM25, the title with the weight 2. A word can have different stems in
 // different languages, and is rare as a word of a language that few pages have. Therefore scores are

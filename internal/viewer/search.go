@@ -116,10 +116,11 @@ func (s *Search) update(dirs []run.Dir) error {
 	return nil
 }
 
-// hitsPerPage and maxPage limit the hits that a browser sees.
+// hitsPerPage and maxPage limit the hits that a browser sees, maxQuery the characters of the query on its page.
 const (
 	hitsPerPage = 10
 	maxPage     = 100
+	maxQuery    = 1000 // as in the form
 )
 
 // weights are those of the ranks beside the words; see doc/guide/watching.md.
@@ -206,13 +207,18 @@ func (s *Search) ask(ctx context.Context, q question) (*search.Answer, error) {
 // showSearch answers queries, with a page or, if the parameter format is json, for programs.
 func (s *Server) showSearch(w http.ResponseWriter, r *http.Request) {
 	q, x := questionOf(r), s.search
-	view := results{Words: q.words, Language: q.language, Host: q.host, Active: x != nil, Asked: q.words != ""}
+	view := results{Words: report.Text(q.words, maxQuery), Language: report.Text(q.language, maxName), Host: report.Text(q.host, maxURL), Active: x != nil, Asked: q.words != ""}
 	var answer search.Answer
 	if x != nil {
 		x.refresh(s.runDirs())
 		x.mu.Lock()
 		view.Pages, view.Updating, view.Failed = x.pages, x.updating, x.failed
 		x.mu.Unlock()
+		if view.Updating { // x.pages is the number before it
+			if n, err := x.index.Len(); err == nil {
+				view.Pages = n
+			}
+		}
 		if view.Asked {
 			found, err := x.ask(r.Context(), q)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"spoor/internal/run"
+	"spoor/internal/search"
 	"spoor/internal/testfile"
 )
 
@@ -94,13 +95,14 @@ func TestSearchPages(t *testing.T) {
 		}
 	}
 	for query, want := range map[string][]string{
-		"q=hirsch":                     {"1 page of 4", "<mark>Hirsche</mark>"}, // stemmed as the page is
-		"q=deer&host=b.example":        {"1 page of 4 on <bdi>b.example</bdi>", "http://b.example/wood"},
-		"q=deer&language=de":           {"0 pages of 4", "No page has these words"},
-		"q=" + url.QueryEscape(`"><x`): {`value="&#34;&gt;&lt;x"`},
-		"":                             {"4 pages"},
-		"q=deer&pageno=7":              {"3 pages of 4"},
-		"q=wood":                       {"http://b.example/wood", "http://a.example/"}, // in the title, and relevant
+		"q=hirsch":                           {"1 page of 4", "<mark>Hirsche</mark>"}, // stemmed as the page is
+		"q=deer&host=b.example":              {"1 page of 4 on <bdi>b.example</bdi>", "http://b.example/wood"},
+		"q=deer&language=de":                 {"0 pages of 4", "No page has these words"},
+		"q=" + url.QueryEscape(`"><x`):       {`value="&#34;&gt;&lt;x"`},
+		"q=%E2%80%AEdeer%00&host=%E2%80%AEx": {"<title>deer – spoor</title>", `value="deer"`, `name="host" value="x"`, "on <bdi>x</bdi>"}, // nothing that changes the direction of text
+		"":                                   {"4 pages"},
+		"q=deer&pageno=7":                    {"3 pages of 4", "No further page has these words"},
+		"q=wood":                             {"http://b.example/wood", "http://a.example/"}, // in the title, and relevant
 	} {
 		if _, _, page := get(t, "GET", server.URL+"/search?"+query, nil); !inOrder(page, want...) {
 			t.Errorf("%s: %s", query, page)
@@ -127,6 +129,21 @@ func TestSearchPages(t *testing.T) {
 	testfile.Check(t, xml.Unmarshal([]byte(text), &description))
 	if u := description.URL; len(u) != 2 || !strings.HasPrefix(u[0].Template, server.URL+"/search?q={searchTerms}") {
 		t.Errorf("%+v", description)
+	}
+}
+
+// While pages are added, a page says how many can be found already.
+func TestSearchDuringAnUpdate(t *testing.T) {
+	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
+	testfile.Check(t, err)
+	t.Cleanup(func() { index.Close() })
+	index.updating = true
+	server := start(t, Options{Dirs: []string{t.TempDir()}, Search: index})
+	for _, want := range []string{"0 pages of 0; more are being added", "1 page of 1; more are being added"} {
+		if _, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q: %s", want, page)
+		}
+		testfile.Check(t, index.index.Add(search.Archive{Name: "a"}, []search.Document{{URL: "http://a.example/", Text: "deer"}}))
 	}
 }
 
