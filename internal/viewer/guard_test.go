@@ -1,12 +1,16 @@
 package viewer
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +126,149 @@ func TestRequestsOfOtherSites(t *testing.T) {
 		if status, _, _ := get(t, test.method, server.URL+test.path, header); status != test.want {
 			t.Errorf("%+v: %d", test, status)
 		}
+	}
+}
+
+// routes are the addresses of a server with the run r, and the status of GET for those who have access.
+var routes = map[string]int{
+	"/": 200, "/list": 200, "/events": 200, "/search?q=deer": 200, "/search?q=deer&format=json": 200, "/opensearch.xml": 200, "/cached?url=http://a.example/": 404,
+	"/cached/page?url=http://a.example/": 404, "/run/r": 301, "/run/r/": 200, "/run/r/live": 200, "/run/r/events": 200, "/run/r/report": 404,
+	"/run/none/": 404, "/assets/viewer.js": 200, "/assets/viewer.css": 200, "/none": 404,
+}
+
+// status returns the status of an answer, whose body may have no end, and the first bytes of the body.
+func status(t *testing.T, method, url string, header map[string]string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, url, nil)
+	testfile.Check(t, err)
+	for name, value := range header {
+		r.Header.Set(name, value)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	testfile.Check(t, err)
+	defer answer.Body.Close()
+	b := make([]byte, 4096)
+	n, _ := io.ReadAtLeast(answer.Body, b, 1) // none, for HEAD
+	return answer.StatusCode, string(b[:n])
+}
+
+func TestEveryRouteNeedsTheToken(t *testing.T) {
+	r := newRun(t, filepath.Join(t.TempDir(), "r"))
+	access, other := Access{Token: testToken}, Access{Token: strings.ToUpper(testToken)}
+	server := start(t, Options{Dirs: []string{string(r.dir)}, Access: access, Control: &Control{}})
+	name, value := access.cookie()
+	otherName, otherValue := other.cookie()
+	for path, want := range routes {
+		for _, header := range []map[string]string{
+			nil,
+			{"Authorization": "Bearer " + other.Token},
+			{"Authorization": "Bearer"},
+			{"Authorization": testToken},
+			{"Cookie": otherName + "=" + otherValue}, // of a server on another port
+			{"Cookie": name + "=" + otherValue},
+			{"Cookie": otherName + "=" + value},
+			{"Cookie": name + "="},
+			{"Cookie": otherName + "=" + otherValue, "Sec-Fetch-Site": "same-origin"},
+		} {
+			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "OPTIONS"} {
+				if got, body := status(t, method, server.URL+path, header); got != 401 || strings.Contains(body, "moss") {
+					t.Errorf("%s %s with %v: %d", method, path, header, got)
+				}
+			}
+		}
+		joined := path + "?token="
+		if strings.Contains(path, "?") {
+			joined = path + "&token="
+		}
+		if got, _ := status(t, "GET", server.URL+joined+other.Token, nil); got != 401 {
+			t.Errorf("%s with a wrong token: %d", path, got)
+		}
+		for _, method := range []string{"HEAD", "POST"} {
+			if got, _ := status(t, method, server.URL+joined+testToken, nil); got != 401 {
+				t.Errorf("%s %s with the token in the address: %d", method, path, got)
+			}
+		}
+		for _, header := range []map[string]string{{"Authorization": "Bearer " + testToken}, {"Cookie": otherName + "=" + otherValue + "; " + name + "=" + value}} {
+			if got, _ := status(t, "GET", server.URL+path, header); got != want {
+				t.Errorf("%s with %v: %d, want %d", path, header, got, want)
+			}
+		}
+	}
+	for _, command := range []string{"stop", "continue", "make", "other"} {
+		for _, header := range []map[string]string{nil, {"Authorization": "Bearer x"}, {"Cookie": otherName + "=" + otherValue, "Sec-Fetch-Site": "same-origin"}} {
+			if got, _ := status(t, "POST", server.URL+"/run/r/"+command, header); got != 401 {
+				t.Errorf("%s with %v: %d", command, header, got)
+			}
+		}
+	}
+}
+
+// Pages of other sites can neither load nor read anything, also where no token is needed.
+func TestNoRouteIsForOtherSites(t *testing.T) {
+	r := newRun(t, filepath.Join(t.TempDir(), "r"))
+	access := Access{Token: testToken}
+	name, value := access.cookie()
+	for _, server := range []*httptest.Server{start(t, Options{Dirs: []string{string(r.dir)}}), start(t, Options{Dirs: []string{string(r.dir)}, Access: access})} {
+		for path := range routes {
+			for _, site := range []string{"cross-site", "same-site", "unknown"} {
+				for _, use := range []struct{ method, mode, dest, origin string }{
+					{"GET", "cors", "empty", "https://evil.example"}, {"GET", "no-cors", "image", ""}, {"GET", "no-cors", "script", ""}, {"GET", "no-cors", "style", ""},
+					{"GET", "navigate", "iframe", ""}, {"GET", "navigate", "object", ""}, {"GET", "websocket", "websocket", "null"}, {"GET", "", "", ""},
+					{"HEAD", "navigate", "document", ""}, {"POST", "navigate", "document", "https://evil.example"}, {"POST", "no-cors", "empty", "null"}, {"OPTIONS", "cors", "empty", "https://evil.example"},
+				} {
+					header := map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": use.mode, "Sec-Fetch-Dest": use.dest, "Origin": use.origin, "Cookie": name + "=" + value}
+					if use.origin == "" {
+						delete(header, "Origin")
+					}
+					got, answer, _ := get(t, use.method, server.URL+path, header)
+					if got != 403 || answer.Get("Access-Control-Allow-Origin") != "" || answer.Get("Cross-Origin-Resource-Policy") != "same-origin" {
+						t.Errorf("%s: %s %+v: %d %v", path, site, use, got, answer)
+					}
+				}
+			}
+			// Browsers that send only Origin.
+			if got, _ := status(t, "POST", server.URL+path, map[string]string{"Origin": "https://evil.example", "Cookie": name + "=" + value}); got != 403 {
+				t.Errorf("%s by a form of another origin: %d", path, got)
+			}
+		}
+	}
+}
+
+// The host is that of the request line or of the header Host, and there is exactly one.
+func TestHostsOnTheWire(t *testing.T) {
+	server := start(t, Options{Access: Access{Hosts: []string{"crawls.example.org"}}})
+	for request, want := range map[string]int{
+		"GET /list HTTP/1.1\r\nHost: 127.0.0.1\r\n":                                200,
+		"GET http://127.0.0.1/list HTTP/1.1\r\nHost: evil.example\r\n":             200, // RFC 9112, section 3.2.2
+		"GET http://evil.example/list HTTP/1.1\r\nHost: 127.0.0.1\r\n":             421,
+		"GET //evil.example/list HTTP/1.1\r\nHost: 127.0.0.1\r\n":                  307,
+		"GET /list HTTP/1.0\r\n":                                                   421,
+		"GET /list HTTP/1.1\r\nHost:\r\n":                                          421,
+		"GET /list HTTP/1.1\r\nHost: :80\r\n":                                      421,
+		"GET /list HTTP/1.1\r\nHost: .\r\n":                                        421,
+		"GET /list HTTP/1.1\r\nHost: []\r\n":                                       421,
+		"GET /list HTTP/1.1\r\nHost: 10.0.0.1\r\n":                                 421,
+		"GET /list HTTP/1.1\r\nHost: [fe80::1]:80\r\n":                             421,
+		"GET /list HTTP/1.1\r\nHost: crawls.example.org.evil.example\r\n":          421,
+		"GET /list HTTP/1.1\r\nX-Forwarded-Host: 127.0.0.1\r\nHost: evil.test\r\n": 421,
+		"GET /list HTTP/1.1\r\n":                                                   400,
+		"GET /list HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n":          400,
+		"GET /list HTTP/1.1\r\nHost: 127.0.0.1@evil.example\r\n":                   400,
+		"GET /list HTTP/1.1\r\nHost: 127.0.0.1 evil.example\r\n":                   400,
+		"CONNECT evil.example:80 HTTP/1.1\r\nHost: evil.example:80\r\n":            421,
+	} {
+		c, err := net.Dial("tcp", server.Listener.Addr().String())
+		testfile.Check(t, err)
+		_, err = io.WriteString(c, request+"Connection: close\r\n\r\n")
+		testfile.Check(t, err)
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		testfile.Check(t, err)
+		if answer.StatusCode != want {
+			t.Errorf("%q: %d, want %d", request, answer.StatusCode, want)
+		}
+		c.Close()
 	}
 }
 
@@ -323,6 +470,39 @@ func TestSlowWatchers(t *testing.T) {
 	leave()
 	leaveToo()
 	close(events)
+}
+
+// A connection that nobody reads is closed when its buffers are full, and delays nobody.
+func TestWatcherThatNeverReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a timeout of ten seconds")
+	}
+	var events [2][]byte
+	for i := range events {
+		events[i] = []byte("data: " + strconv.Itoa(i) + strings.Repeat("x", 32<<20) + "\n\n") // more than a connection buffers
+	}
+	looks := 0
+	f := feed{places: make(chan struct{}, 2), look: func() []byte { // called by one goroutine
+		looks++
+		return events[looks%2]
+	}}
+	server := httptest.NewServer(&f)
+	defer server.Close()
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
+	testfile.Check(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+	testfile.Check(t, err)
+	answer, err := http.Get(server.URL)
+	testfile.Check(t, err)
+	defer answer.Body.Close()
+	b, got := make([]byte, 1<<20), 0
+	for begun := time.Now(); len(f.places) > 1 || got < 3; {
+		n, err := answer.Body.Read(b)
+		if got += bytes.Count(b[:n], []byte("data:")); err != nil || time.Since(begun) > 4*writeTimeout {
+			t.Fatalf("%d watchers, %d events, %v", len(f.places), got, err)
+		}
+	}
 }
 
 // The time limits of requests do not end a stream of events.
