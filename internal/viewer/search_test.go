@@ -180,6 +180,87 @@ func TestCachedPages(t *testing.T) {
 	}
 }
 
+// Whatever the parameters are, the answer is one of a search, and soon there.
+func TestParametersOfSearches(t *testing.T) {
+	dir := t.TempDir()
+	r := newRun(t, filepath.Join(dir, "r"))
+	writeCaptures(t, r.dir, map[string]string{
+		"http://a.example/deer": `<html lang=en><title>Deer</title><p>Many deer and mosses near a wood.</p>`,
+		"http://a.example/moss": `<html lang=en><title>Moss</title><p>A moss grows on stones, not on a rank match.</p>`,
+	})
+	server := startSearch(t, dir, 2)
+	for _, test := range []struct {
+		query string
+		total int
+		hits  string
+	}{
+		{"q=deer&pageno=-1", 1, "deer"}, {"q=deer&pageno=0", 1, "deer"}, {"q=deer&pageno=x", 1, "deer"}, {"q=deer&pageno=1e3", 1, "deer"}, {"q=deer&page=-1", 1, "deer"},
+		{"q=deer&pageno=2", 1, ""}, {"q=deer&pageno=1000000000", 1, ""}, {"q=deer&pageno=99999999999999999999", 1, "deer"}, {"q=deer&q=moss", 1, "deer"},
+		{"q=deer&language=%00", 0, ""}, {"q=deer&language=en%27+or+1=1--", 0, ""}, {"q=deer&language=" + strings.Repeat("x", 10_000), 0, ""}, {"q=deer&host=%00", 0, ""},
+		{"q=deer&host=a.example%27+or+1=1--", 0, ""}, {"q=deer&host=*", 0, ""}, {"q=deer&language=all&format=xml", 1, "deer"}, {"q=deer;DROP", 0, ""}, {"q=%zz", 0, ""},
+		// Signs and operators of FTS5 are none here.
+		{"q=%22", 0, ""}, {"q=%22%22%22", 0, ""}, {"q=%27", 0, ""}, {"q=%22deer", 1, "deer"}, {"q=de*", 0, ""}, {"q=deer*", 1, "deer"}, {"q=^deer", 1, "deer"}, {"q=-deer", 1, "deer"},
+		{"q=deer+NOT+moss", 2, "deer moss"}, {"q=(deer", 1, "deer"}, {"q=body:wood", 1, "deer"}, {"q={title+body}:moss", 2, "moss deer"}, {"q=deer)+OR+(moss", 2, "deer moss"},
+		{"q=%22)+OR+1=1--", 0, ""}, {"q=%27%3B+drop+table+pages%3B--+deer", 1, "deer"}, {"q=%27%3B--+deer", 1, "deer"}, {"q=rank+MATCH", 1, "moss"},
+		{"q=%00", 0, ""}, {"q=deer%00moss", 2, "deer moss"}, {"q=%FF%FEdeer", 1, "deer"}, {"q=%E2%80%AEdeer", 1, "deer"}, {"q=%F0%9F%A6%8C", 0, ""}, {"q=../../etc/passwd", 0, ""}, {"q=+", 0, ""},
+		// As long as the limit of a header permits.
+		{"q=" + strings.Repeat("deer+", 3000), 1, "deer"}, {"q=" + strings.Repeat("deer", 4000), 0, ""}, {"q=" + strings.Repeat("%22(", 3000) + "deer", 1, "deer"},
+		{"q=deer" + strings.Repeat("&q=moss", 2000), 1, "deer"}, {"q=" + strings.Repeat("\u0301", 3000) + "+deer", 1, "deer"},
+	} {
+		begun := time.Now()
+		status, _, page := get(t, "GET", server.URL+"/search?"+test.query, nil)
+		if status != 200 || len(page) > 256<<10 {
+			t.Errorf("%.60s: %d, a page of %d bytes", test.query, status, len(page))
+		}
+		status, _, text := get(t, "GET", server.URL+"/search?format=json&"+test.query, nil)
+		var answer struct {
+			Total   int `json:"number_of_results"`
+			Results []struct{ URL string }
+		}
+		if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
+			t.Errorf("%.60s: %d, %v: %.200s", test.query, status, err, text)
+		}
+		var hits []string
+		for _, r := range answer.Results {
+			hits = append(hits, strings.TrimPrefix(r.URL, "http://a.example/"))
+		}
+		if strings.Join(hits, " ") != test.hits || answer.Total != test.total {
+			t.Errorf("%.60s: %d results, %q, want %d, %q", test.query, answer.Total, hits, test.total, test.hits)
+		}
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("%.60s: it takes %s", test.query, took)
+		}
+	}
+}
+
+// Only what is in the index is a capture, by exactly its address.
+func TestPathsOfCaptures(t *testing.T) {
+	dir := t.TempDir()
+	r := newRun(t, filepath.Join(dir, "r"))
+	writeCaptures(t, r.dir, map[string]string{"http://a.example/deer": "<title>Deer</title><p>deer"})
+	server := startSearch(t, dir, 1)
+	for query, want := range map[string]int{
+		"url=http://a.example/deer": 200, "url=http%3A%2F%2Fa.example%2Fdeer": 200, "url=http://a.example/deer&url=file:///etc/passwd": 200, "url=file:///etc/passwd&url=http://a.example/deer": 404,
+		"": 404, "url=": 404, "URL=http://a.example/deer": 404, "url=http://a.example/deer%00": 404, "url=http://a.example/deer%0d%0aX:y": 404, "url=http://a.example/x/../deer": 404,
+		"url=//a.example/deer": 404, "url=/etc/passwd": 404, "url=../../../../etc/passwd": 404, "url=..%2f..%2fetc%2fpasswd": 404, "url=javascript:alert(1)": 404, "url=data:text/html,x": 404,
+		"url=http://127.0.0.1/": 404, "url=http://a.example/%25": 404, "url=%FF": 404, "url='+or+1=1--": 404, "url=" + string(r.dir): 404, "url=" + strings.Repeat("a", 100_000): 404,
+	} {
+		for _, path := range []string{"/cached?", "/cached/page?"} {
+			if status, _, page := get(t, "GET", server.URL+path+query, nil); status != want || strings.Contains(page, "root:") {
+				t.Errorf("%s%.60s: %d, want %d", path, query, status, want)
+			}
+		}
+	}
+	for path, want := range map[string]int{
+		"/cached/?url=http://a.example/deer": 404, "/cached/page/?url=http://a.example/deer": 404, "/cached/other?url=http://a.example/deer": 404, "/cached/../cached?url=http://a.example/deer": 307,
+		"/cached/%2e%2e/list": 404, "/cached%2fpage?url=http://a.example/deer": 404, "/cached/page/http://a.example/deer": 307, "/CACHED?url=http://a.example/deer": 404,
+	} {
+		if status, _, _ := get(t, "GET", server.URL+path, nil); status != want {
+			t.Errorf("%s: %d, want %d", path, status, want)
+		}
+	}
+}
+
 func TestWithoutAnIndexNothingIsSearched(t *testing.T) {
 	server := start(t, Options{Dirs: []string{t.TempDir()}})
 	if status, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); status != 200 || !strings.Contains(page, "serve -index FILE") {

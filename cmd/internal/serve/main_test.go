@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,12 +43,12 @@ func TestTheLinkWorks(t *testing.T) {
 	testfile.Check(t, os.Mkdir(filepath.Join(dir, "jazz"), 0o777))
 	testfile.Write(t, filepath.Join(dir, "jazz", "settings"), "strategy niche\n")
 	stdout, out := io.Pipe()
-	stderr, errors := io.Pipe()
+	stderr, errs := io.Pipe()
 	file := filepath.Join(dir, "token")
 	go func() {
-		err := serve([]string{"-addr", "127.0.0.1:0", "-token-file", file, dir}, nil, out, errors)
+		err := serve([]string{"-addr", "127.0.0.1:0", "-token-file", file, dir}, nil, out, errs)
 		out.CloseWithError(err)
-		errors.CloseWithError(err)
+		errs.CloseWithError(err)
 	}()
 	line := func(r io.Reader) string {
 		t.Helper()
@@ -114,6 +116,93 @@ func TestTLS(t *testing.T) {
 		answer.Body.Close()
 		if answer.StatusCode != 200 || answer.ProtoMajor != 2 || !strings.Contains(got, want) {
 			t.Errorf("%s%s: %s %s, %v: %s", address, path, answer.Proto, answer.Status, err, got)
+		}
+	}
+}
+
+// Clients that are slow to send a request lose their connections, and others are answered meanwhile.
+func TestSlowClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for the time limits")
+	}
+	t.Setenv("PATH", os.Getenv("PATH"))
+	t.Setenv("PROGRAM_PREFIX", "")
+	dir := t.TempDir()
+	stdout, out := io.Pipe()
+	go func() { out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", dir}, nil, out, io.Discard)) }()
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	testfile.Check(t, err)
+	address = strings.TrimSpace(address)
+	host := strings.Trim(strings.TrimPrefix(address, "http:"), "/")
+	const slack = 10 * time.Second // of a busy machine
+	var clients sync.WaitGroup
+	for what, test := range map[string]struct {
+		first, then string // then is sent again and again
+		limit       time.Duration
+	}{
+		"nothing":           {"", "", headerTimeout},
+		"half a header":     {"GET / HTTP/1.1\r\n", "", headerTimeout},
+		"a slow header":     {"GET / HTTP/1.1\r\n", "X: y\r\n", headerTimeout},
+		"a slow body":       {"POST /run/none/stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000\r\n\r\n", "x", readTimeout},
+		"a GET with a body": {"GET /list HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4000\r\n\r\n", "x", readTimeout},
+	} {
+		clients.Go(func() {
+			c, err := net.Dial("tcp", host)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			begun := time.Now()
+			for text := test.first; ; text = test.then {
+				if _, err := io.WriteString(c, text); err != nil {
+					break
+				}
+				c.SetReadDeadline(time.Now().Add(time.Second))
+				if _, err := io.Copy(io.Discard, c); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(begun) > test.limit+slack {
+					break
+				}
+			}
+			if took := time.Since(begun); took < test.limit/2 || took > test.limit+slack {
+				t.Errorf("%s: the connection was open for %s, the limit is %s", what, took, test.limit)
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		clients.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Second):
+		}
+		answer, err := http.Get(address)
+		testfile.Check(t, err)
+		answer.Body.Close()
+		if answer.StatusCode != 200 {
+			t.Errorf("another client gets %s", answer.Status)
+		}
+	}
+}
+
+// A header that is too long is refused.
+func TestLongHeaders(t *testing.T) {
+	t.Setenv("PATH", os.Getenv("PATH"))
+	t.Setenv("PROGRAM_PREFIX", "")
+	stdout, out := io.Pipe()
+	go func() { out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", t.TempDir()}, nil, out, io.Discard)) }()
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	testfile.Check(t, err)
+	address = strings.TrimSpace(address)
+	for length, want := range map[int]int{maxHeader / 2: 200, 2 * maxHeader: 431} {
+		answer, err := http.Get(address + "search?q=" + strings.Repeat("x", length))
+		testfile.Check(t, err)
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("a query of %d bytes: %s", length, answer.Status)
 		}
 	}
 }
