@@ -133,7 +133,7 @@ func (c *crawl) command(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusForbidden, "This server only shows runs.", "serve -control permits commands.")
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 4096)
+	r.Body = http.MaxBytesReader(w, r.Body, 3*maxExample+1024) // an escaped address is three times as long
 	if err := r.ParseForm(); err != nil {
 		fail(w, http.StatusBadRequest, "The request cannot be read.", "")
 		return
@@ -150,6 +150,9 @@ func (c *crawl) command(w http.ResponseWriter, r *http.Request) {
 	conflict := func(text string) { fail(w, http.StatusConflict, text, "The page of the run shows its state.") }
 	var words []string
 	switch {
+	case name == "example":
+		c.nameExample(w, r, settings)
+		return
 	case settings == nil || name != "stop" && name != "continue" && name != "make":
 		fail(w, http.StatusNotFound, "There is no such command.", "")
 		return

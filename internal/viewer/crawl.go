@@ -32,6 +32,7 @@ type crawl struct {
 	settings cached[*run.Settings]
 	topic    cached[string]
 	saved    cached[*run.Totals]
+	examples cached[map[string]bool]
 
 	mu     sync.Mutex // of all below
 	used   time.Time  // when it was last looked at
@@ -71,6 +72,7 @@ type shown struct {
 	strategy string
 	failed   string
 	notice   string
+	named    string // the file of examples: size and time of the last change
 }
 
 // A view is the part of a page that is loaded again when the crawl has changed.
@@ -141,6 +143,9 @@ func (c *crawl) look(now time.Time) {
 	is := shown{state: c.state, changed: c.log.changed(), offset: c.log.offset, pages: settings.Pages, topic: c.words(), strategy: settings.Strategy, failed: c.failed, notice: c.server.notice(c)}
 	if c.report != nil {
 		is.report = c.report.ModTime()
+	}
+	if info, err := os.Lstat(c.dir.Path(run.ExamplesFile)); err == nil {
+		is.named = fmt.Sprint(info.Size(), info.ModTime())
 	}
 	if is == c.shown && c.view.html != nil {
 		return

@@ -44,6 +44,8 @@ type found struct {
 	Score                      float64 // NaN if unknown
 	Estimate                   float64 // of the strategy; NaN if unknown
 	Relevant                   bool
+	Address                    string // to name the page by as an example; "" if that is not possible
+	Named                      string // yes or no, if somebody has said whether it is about the topic
 	order                      float64
 }
 
@@ -99,7 +101,10 @@ func readGeneration(d run.Dir, number int, strategy string) (generation, error) 
 			order = estimate
 		}
 		g.Found = insert(g.Found, maxFound, order, func(f *found) float64 { return f.order }, func() found {
-			return found{report.Text(rec.Title, maxTitle), report.Text(rec.URL, maxURL), report.Link(rec.URL), report.Text(rec.Operator, maxName), score, estimate, rec.Relevant == wire.True, order}
+			return found{
+				Title: report.Text(rec.Title, maxTitle), URL: report.Text(rec.URL, maxURL), Href: report.Link(rec.URL), Operator: report.Text(rec.Operator, maxName),
+				Score: score, Estimate: estimate, Relevant: rec.Relevant == wire.True, Address: nameable(rec.URL), order: order,
+			}
 		})
 	})
 	for i := range proposed {

@@ -49,6 +49,10 @@ type page struct {
 	Ends       string    // why it cannot be continued
 	More       int       // the limit of pages with which it can be continued
 	Make       string    // the command line that makes the report
+	Teaches    bool      // whether the crawl learns from examples
+	Examples   []example
+	MoreNamed  int    // number of further examples
+	NamedIn    string // the file of examples
 }
 
 // An operator is a row of the table of operators.
@@ -90,6 +94,10 @@ func (c *crawl) page(s *run.Settings) *page {
 		p.Report = c.report.ModTime()
 	}
 	c.commands(p, s)
+	if teaches(s) {
+		p.Teaches, p.NamedIn = true, report.Text(c.dir.Path(run.ExamplesFile), maxCommand)
+		p.name(c.readExamples())
+	}
 	return p
 }
 

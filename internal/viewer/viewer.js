@@ -10,7 +10,7 @@ if (main) {
 	let stream = null, wanted = live.dataset.version, loading = false, said = {at: 0, state: null};
 
 	// key identifies an element that can have the focus, before and after a load.
-	const key = e => e.id || e.getAttribute("name") || e.getAttribute("href") || e.getAttribute("aria-labelledby") || e.form?.getAttribute("action");
+	const key = e => [e.form?.elements.url?.value, e.id || e.getAttribute("name") || e.getAttribute("href") || e.getAttribute("aria-labelledby") || e.form?.getAttribute("action"), e.type == "submit" && e.value].join(" ");
 
 	// replace replaces the sections that differ. What the reader has typed, and the focus, are kept.
 	const replace = html => {

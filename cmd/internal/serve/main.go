@@ -60,7 +60,7 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.tokenFile, "token-file", "", "require the token in this `file`; it is made if it does not exist")
 	fs.StringVar(&o.cert, "cert", "", "serve by TLS, with the certificate in this PEM `file`")
 	fs.StringVar(&o.key, "key", "", "the private key of -cert, a PEM `file`")
-	fs.BoolVar(&o.control, "control", false, "permit to begin, stop and continue crawls, and to make reports")
+	fs.BoolVar(&o.control, "control", false, "permit to begin, stop and continue crawls, to name examples, and to make reports")
 	fs.Var(&o.crawlFlags, "crawl-flag", "with -control: begin all crawls with this `flag`, such as -crawl-flag -search=index.db; may be repeated")
 	fs.StringVar(&o.index, "index", "", "search the pages that the crawls have captured, by the index in this `file`; it is made if it does not exist")
 	fs.Var(&o.archives, "archive", "with -index: search the pages of this `file` (WARC, ARC, WACZ), pattern or directory, too; may be repeated")

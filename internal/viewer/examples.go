@@ -1,0 +1,137 @@
+package viewer
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/report"
+	"spoor/internal/run"
+	"spoor/internal/strategy"
+)
+
+// Limits of examples, the pages that somebody has named as relevant or not.
+const (
+	maxExample  = 2048    // bytes of an address that can be named
+	maxExamples = 1 << 20 // bytes of the file
+	maxNamed    = 200     // examples on a page
+)
+
+// An example is a named page.
+type example struct {
+	URL, Href string
+	Address   string // as in the file
+	Relevant  bool
+}
+
+// teaches reports whether a crawl learns from examples.
+func teaches(s *run.Settings) bool {
+	if s.Partition != "" || s.Crawl != "" || slices.Contains(s.Replaced, "evolve") {
+		return false
+	}
+	return slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == s.Strategy && strategy.Learns(k.New()) })
+}
+
+// readExamples returns the examples of the run, nil if there are none.
+func (c *crawl) readExamples() map[string]bool {
+	list, err := c.examples.get(c.dir.Path(run.ExamplesFile), func() (map[string]bool, error) {
+		list, _, err := run.ReadExamples(c.dir.Path(run.ExamplesFile)) // crawl tells of lines that it cannot read
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return list, err
+	})
+	c.note(run.ExamplesFile, err)
+	return list
+}
+
+// name sets the examples of a page.
+func (p *page) name(examples map[string]bool) {
+	for _, address := range slices.Sorted(maps.Keys(examples)) {
+		if len(p.Examples) == maxNamed {
+			p.MoreNamed = len(examples) - maxNamed
+			break
+		}
+		p.Examples = append(p.Examples, example{report.Text(address, maxURL), report.Link(address), address, examples[address]})
+	}
+	p.Generation.Found = slices.Clone(p.Generation.Found)
+	for i := range p.Generation.Found {
+		f := &p.Generation.Found[i]
+		relevant, named := examples[f.Address]
+		f.Named = map[bool]string{true: "yes", false: "no"}[relevant]
+		if !named {
+			f.Named = ""
+		}
+	}
+}
+
+// nameable returns the address if it can be a line of the file of examples, otherwise "".
+func nameable(address string) string {
+	if address == "" || len(address) > maxExample || !isPrintable(address) || strings.ContainsAny(address, " ") {
+		return ""
+	}
+	return strings.Clone(address)
+}
+
+// signs are the first characters of lines of the file of examples, by the value of a button.
+var signs = map[string]string{"yes": "+", "no": "-", "undo": "="}
+
+// nameExample adds a line to the file of examples, and shows the run again.
+func (c *crawl) nameExample(w http.ResponseWriter, r *http.Request, settings *run.Settings) {
+	address, sign := nameable(r.PostFormValue("url")), signs[r.PostFormValue("about")]
+	switch {
+	case settings == nil || !teaches(settings):
+		fail(w, http.StatusConflict, "The crawl does not learn from examples.", "The strategy forage does, on one machine.")
+		return
+	case address == "" || sign == "" || !run.IsAddress(address):
+		fail(w, http.StatusBadRequest, "The request names no page.", "")
+		return
+	}
+	c.mu.Lock()
+	err := appendLine(c.dir.Path(run.ExamplesFile), sign+" "+address)
+	c.looked = time.Time{} // look at the file at once
+	c.mu.Unlock()
+	if err != nil {
+		c.server.log.Warn("an example could not be noted", "run", c.dir, "err", err)
+		fail(w, http.StatusInternalServerError, "The example could not be noted.", "The messages of serve say why.")
+		return
+	}
+	http.Redirect(w, r, "./#last", http.StatusSeeOther)
+}
+
+// errManyExamples is the error if a file of examples is too long.
+var errManyExamples = errors.New("the file of examples has more than 1 MiB: remove lines that no longer count")
+
+// appendLine adds a line to a file, which others may write, too.
+func appendLine(name, text string) error {
+	f, err := atomicfile.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size > maxExamples {
+		return errManyExamples
+	}
+	var last [1]byte
+	if size > 0 {
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			text = "\n" + text
+		}
+	}
+	_, err = f.WriteString(text + "\n")
+	return errors.Join(err, f.Close())
+}
