@@ -197,12 +197,18 @@ func TestServeInBrowser(t *testing.T) {
 	press(`.command form button`)
 	await("the page of the new run", `document.querySelector("h1")?.textContent == "moss" && location.pathname == "/run/moss/"`)
 	await("the new crawl ends", `document.querySelector(".state.ended") && document.body.innerText.includes("its fetches were spent")`)
-	press(`#last button[value=no]`)
+	name := func(button string) {
+		t.Helper()
+		b.evaluate(`window.before = true`)
+		press(button)
+		await("the page is loaded again", `!window.before && document.readyState == "complete"`)
+	}
+	name(`#last button[value=no]`)
 	await("a page is an example", `document.querySelector("#examples tbody tr")?.textContent.startsWith("no") && document.querySelector("#last").innerText.includes("not about it")`)
 	check("examples")
-	press(`#last button[value=yes]`)
+	name(`#last button[value=yes]`)
 	await("it is one of the other kind", `document.querySelector("#examples tbody tr")?.textContent.startsWith("yes")`)
-	press(`#examples button[value=undo]`)
+	name(`#examples button[value=undo]`)
 	await("it is none any more", `document.querySelector("#last") && !document.querySelector("#examples")`)
 	quiet()
 
