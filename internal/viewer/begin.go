@@ -32,6 +32,9 @@ const (
 	maxContact = 200 // characters
 )
 
+// ours is the strategy of this project, the first choice.
+const ours = "forage"
+
 // beginWithin is how long a request waits for a crawl that it has started: the answer must be written within the
 // timeout of the server.
 const beginWithin = 40 * time.Second
@@ -144,6 +147,7 @@ type beginning struct {
 	Fields  map[string]*field // by name
 	order   []*field          // as on the page
 	Command string            // the command line; "" while a value is missing or wrong
+	Name    string            // of the new run
 	Failed  string            // why the crawl has not begun; "" if nobody has tried
 	words   []string          // of Command
 	dir     run.Dir           // of the new run
@@ -173,7 +177,12 @@ func (s *Server) newBeginning(values url.Values) *beginning {
 		languages = append(languages, option{code, code})
 	}
 	for _, k := range strategy.Kinds() {
-		strategies = append(strategies, option{k.Name, k.Name + ": " + k.Summary})
+		o := option{k.Name, k.Name + ": " + k.Summary}
+		if k.Name == ours {
+			strategies = append([]option{o}, strategies...)
+			continue
+		}
+		strategies = append(strategies, o)
 	}
 	for _, f := range []field{
 		{Name: "words", Label: "Words of the topic", Hint: "What the pages are about, such as: jazz music, trumpet", Kind: "text", Max: maxWords, Required: true},
@@ -182,7 +191,7 @@ func (s *Server) newBeginning(values url.Values) *beginning {
 		{Name: "same-host", Label: "Fetch only from the hosts of the seeds", Kind: "switch"},
 		{Name: "pages", Label: "Pages at most", Hint: "Queries to a search engine count, too", Kind: "number", Max: endless, Required: true, Value: "1000"},
 		{Name: "relevant", Label: "Stop at so many relevant pages", Kind: "number", Max: endless},
-		{Name: "strategy", Label: "Strategy", Kind: "choice", Options: strategies, Value: "forage"},
+		{Name: "strategy", Label: "Strategy", Kind: "choice", Options: strategies, Value: ours},
 		{Name: "contact", Label: "Contact", Hint: "A mail address or URL at which the owners of hosts can reach you; it is part of each request", Kind: "text", Max: maxContact, Required: s.control.needsContact()},
 		{Name: "dir", Label: "Directory", Kind: "choice", Options: places, Value: b.Dirs[0]},
 		{Name: "name", Label: "Name", Hint: "Of the new directory; without it, crawl- and the words", Kind: "text", Max: maxName},
@@ -223,7 +232,7 @@ func (b *beginning) check(c *Control) {
 	if len(b.Wrong()) > 0 {
 		return
 	}
-	f["name"].Value = name
+	b.Name = name
 	b.words = append(slices.Clip(c.Crawl), "-run", string(b.dir), "-topic="+words, "-strategy", kind, "-pages", pages)
 	for _, o := range []struct{ flag, value string }{{"-language=", language}, {"-relevant=", relevant}, {"-contact=", contact}} {
 		if o.value != "" {

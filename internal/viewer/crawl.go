@@ -303,7 +303,7 @@ func doing(s run.State) string {
 	case ended:
 		return report.Ended(s.Reason)
 	case idle:
-		return "It is not running, and has not said why: it was killed, or has not begun."
+		return "It is not running: it was killed, it has failed with a message where it was started, or it has not begun."
 	}
 	if words, ok := steps[s.Step]; ok {
 		return "It is " + words + "."
@@ -325,7 +325,7 @@ func (c *crawl) numbers(now time.Time) numbers {
 		Fetched: report.Number(t.Fetched), Relevant: report.Number(t.Relevant), Failed: report.Number(t.Failed),
 		Waiting: report.Number(last.Waiting), Known: "of " + report.Plural(last.URLs, "known address", "known addresses"),
 		Hosts: report.Number(last.Hosts), Generation: report.Number(t.Generation),
-		Harvest:  "self-harvest " + report.Share(t.Relevant, t.Fetched) + ", now " + report.Share(last.Relevant, last.Cost),
+		Harvest:  report.Share(t.Relevant, t.Fetched) + " by the score of the crawl itself, now " + report.Share(last.Relevant, last.Cost),
 		FailedOf: report.Share(t.Failed, t.Fetched) + " of what was fetched",
 	}
 	if c.shown.pages > 0 && c.shown.pages < endless {

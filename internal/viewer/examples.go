@@ -1,13 +1,16 @@
 package viewer
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -50,6 +53,23 @@ func (c *crawl) readExamples() map[string]bool {
 	})
 	c.note(run.ExamplesFile, err)
 	return list
+}
+
+// examplesSince returns the generation from which on the examples are used as they are now; 0 if none is.
+func (c *crawl) examplesSince() int {
+	last := run.LastExamples(c.dir.Generations(), c.totals.Generation+1)
+	if last == "" {
+		return 0
+	}
+	used, err := readFile(last, maxExamples)
+	c.note(run.ExamplesFile, err)
+	now, err := readFile(c.dir.Path(run.ExamplesFile), maxExamples)
+	c.note(run.ExamplesFile, err)
+	if !bytes.Equal(used, now) {
+		return 0
+	}
+	generation, _ := strconv.Atoi(filepath.Base(filepath.Dir(last))) // its name is a number
+	return generation
 }
 
 // name sets the examples of a page.

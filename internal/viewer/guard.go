@@ -60,7 +60,11 @@ func (a *Access) guard(next http.Handler) http.Handler {
 			reopen(w, r)
 		default:
 			h.Set("WWW-Authenticate", "Bearer")
-			refuse(w, http.StatusUnauthorized, "A token is needed.", "Open the link that serve printed when it started.")
+			what := "A token is needed."
+			if r.URL.Query().Has("token") {
+				what = "The token is wrong, or that of an earlier start."
+			}
+			refuse(w, http.StatusUnauthorized, what, "Open the link that serve printed when it started.")
 		}
 	})
 }

@@ -53,6 +53,7 @@ type page struct {
 	Examples   []example
 	MoreNamed  int    // number of further examples
 	NamedIn    string // the file of examples
+	Since      int    // generation from which on they are used; 0: they are not yet
 }
 
 // An operator is a row of the table of operators.
@@ -97,6 +98,9 @@ func (c *crawl) page(s *run.Settings) *page {
 	if teaches(s) {
 		p.Teaches, p.NamedIn = true, report.Text(c.dir.Path(run.ExamplesFile), maxCommand)
 		p.name(c.readExamples())
+		if len(p.Examples) > 0 {
+			p.Since = c.examplesSince()
+		}
 	}
 	return p
 }

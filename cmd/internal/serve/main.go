@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
@@ -69,7 +70,7 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(dirs); err != nil {
+	if err := o.check(dirs, stderr); err != nil {
 		return err
 	}
 	access := viewer.Access{Hosts: o.hosts}
@@ -118,7 +119,7 @@ func serve(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 }
 
 // check returns an error if the command line makes no sense.
-func (o *options) check(dirs []string) error {
+func (o *options) check(dirs []string, stderr io.Writer) error {
 	if len(o.archives) > 0 && o.index == "" {
 		return filter.Usagef("-archive needs -index FILE, the index to which the pages are added")
 	}
@@ -134,7 +135,9 @@ func (o *options) check(dirs []string) error {
 		return filter.Usagef("no directory: serve DIR..., of a crawl, or that holds some\nhint: serve . shows those in this directory")
 	}
 	for _, dir := range dirs {
-		if info, err := os.Stat(dir); err != nil {
+		if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(stderr, "serve: %s does not exist yet: its crawls are shown when they begin\n", dir)
+		} else if err != nil {
 			return filter.Usagef("cannot read %s: %w", dir, err)
 		} else if !info.IsDir() {
 			return filter.Usagef("%s is not a directory", dir)
@@ -163,7 +166,7 @@ func (o *options) public(addr net.Addr) (bool, error) {
 		return false, nil
 	}
 	if host, _, err := net.SplitHostPort(o.addr); err == nil && len(o.hosts) == 0 && (host == "" || tcp.IP.IsUnspecified()) {
-		return true, filter.Usagef("-addr %s is all addresses of this machine: give -host NAME, the name by which browsers reach it\nhint: -addr 127.0.0.1:8390 is for this machine only", o.addr)
+		return true, filter.Usagef("-addr %s is all addresses of this machine: give -host NAME, the name by which browsers reach it\nhint: -addr with one of its addresses needs no name, and -addr 127.0.0.1:8390 is for this machine only", o.addr)
 	}
 	return true, nil
 }
