@@ -6,7 +6,8 @@
 // LABELS is a file of JSON lines with url and labels. The indexes are made in DIR, and used as they are if they
 // exist. The 100 queries for the time of answers are made of titles: of the pages in the order of their
 // addresses every n-th, the first three words of its title that are no stop words, if it has so many.
-// The queries for precision are in queries.tsv: a label, and words.
+// The queries for precision are in queries.tsv: a label, and words. Those with a label that no page has are left
+// out.
 package main
 
 import (
@@ -121,8 +122,18 @@ func measure(e engine, path, web string, queries []string, labels map[string][]s
 	slices.Sort(times)
 	fmt.Printf("| %s | %s | %s | %.0f | %.1f | %.1f | %.1f | %.1f |\n", e.name, built, processor, float64(size(path))/1e6,
 		times[len(times)/2], times[len(times)*95/100], times[len(times)-1], mean)
+	used := map[string]bool{} // labels of this web
+	for _, list := range labels {
+		for _, label := range list {
+			used[label] = true
+		}
+	}
+	sum, n := 0, 0
 	for line := range strings.Lines(labelled) {
 		label, words, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if !used[label] {
+			continue
+		}
 		urls, err := ask(words)
 		if err != nil {
 			return err
@@ -134,7 +145,9 @@ func measure(e engine, path, web string, queries []string, labels map[string][]s
 			}
 		}
 		fmt.Fprintf(precisions, "| %s | %s | %s | %.1f |\n", e.name, label, words, float64(right)/numHits)
+		sum, n = sum+right, n+1
 	}
+	fmt.Fprintf(precisions, "| %s | all | mean of %d queries | %.3f |\n", e.name, n, float64(sum)/float64(max(n, 1)*numHits))
 	return nil
 }
 
