@@ -170,9 +170,9 @@ type line struct {
 // or the address below a page of links.
 const minContentWords = 20
 
-// mainContent returns the lines of text that are main content, or the whole text if there are
-// hardly any.
-func (r *regions) mainContent(text string, references []reference) string {
+// mainContent returns the lines of text that are main content, and the other lines. If hardly any
+// are main content, it returns the whole text and nothing.
+func (r *regions) mainContent(text string, references []reference) (main, other string) {
 	lines := linesOf(text)
 	countLinked(lines, text, references)
 	r.mark(lines)
@@ -184,21 +184,24 @@ func (r *regions) mainContent(text string, references []reference) string {
 		keepLists(lines)
 	}
 	dropHeadings(lines)
-	var b strings.Builder
+	var content, rest strings.Builder
 	words := 0
 	for i := range lines {
-		if l := &lines[i]; l.content {
+		l := &lines[i]
+		b := &rest
+		if l.content {
 			words += l.words
-			if b.Len() > 0 {
-				b.WriteByte('\n')
-			}
-			b.WriteString(text[l.from:l.to])
+			b = &content
 		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(text[l.from:l.to])
 	}
 	if words < minContentWords {
-		return text
+		return text, ""
 	}
-	return b.String()
+	return content.String(), rest.String()
 }
 
 func linesOf(text string) []line {

@@ -35,7 +35,7 @@ func (c *collector) finish(doc *Document, content *Content, linksOnly bool) {
 func (c *collector) finishText(text string, content *Content) {
 	content.Text = text
 	if c.regions != nil {
-		content.Text = c.regions.mainContent(text, c.references)
+		content.Text, content.Boilerplate = c.regions.mainContent(text, c.references)
 		content.Simhash = c.words.simhash(content.Text, nil)
 	} else {
 		content.Simhash = c.words.simhash(text, c.references)

@@ -74,6 +74,10 @@ type Content struct {
 	// (see concealed.go). The content of noscript elements is text, because scripts are not run.
 	Text string
 
+	// Boilerplate is the text outside of the main content, in order, if the text is restricted to
+	// the main content (see [Extractor.MainContent]).
+	Boilerplate string
+
 	// AnchorText is the anchors of all <a href> and <area> elements, in order and with
 	// repetitions, separated by one space.
 	AnchorText string

@@ -344,10 +344,11 @@ func (b *batch) extract() {
 	for w := range workers {
 		all.Go(func() {
 			extractor := page.NewExtractor()
+			extractor.MainContent = true
 			for i := w; i < len(b.pages); i += workers {
 				p := &b.pages[i]
 				c := extractor.Extract(p.doc)
-				b.documents[i] = search.Document{URL: p.url, Title: c.Title, Text: c.Text, Language: c.Lang, Time: p.time}
+				b.documents[i] = search.Document{URL: p.url, Title: c.Title, Text: c.Text, Boilerplate: c.Boilerplate, Language: c.Lang, Time: p.time}
 				p.doc.Body = nil
 			}
 		})

@@ -36,9 +36,9 @@ type Weights struct{ Relevance, Authority float64 }
 
 // An Answer is the answer to a [Query].
 type Answer struct {
-	Total     int     // number of pages that were found
+	Total     int     // number of pages that were found; copies count as one
 	Hits      []Hit   // by decreasing score, then by address
-	Hosts     []Facet // the most frequent hosts of all pages that were found, at most maxFacets
+	Hosts     []Facet // the most frequent hosts of all pages that were found, at most maxFacets; see Facet
 	Languages []Facet // the same for languages
 }
 
@@ -52,9 +52,11 @@ type Hit struct {
 	Language string    // primary subtag of BCP 47 in lower case; "und" if unknown
 	Host     string
 	Archive  string // name of the archive that has the capture, as in Archive.Name
+	Copies   int    // number of other pages that were found with the same text
 }
 
-// A Facet is the number of pages with one value of a property.
+// A Facet is the number of pages with one value of a property: the Answer.Total of the same query for
+// pages with this value. So copies on two hosts count once for each host, and once in Total.
 type Facet struct {
 	Name  string
 	Count int
@@ -100,12 +102,14 @@ func (x *Index) Search(ctx context.Context, query string, n int) ([]string, erro
 }
 
 // Find returns the pages with the words of a query, ignoring case and the endings of words in the language
-// of each page. If at least as many pages as wanted have all words, it returns these; otherwise the pages
-// with any of the words.
+// of each page. A page must have minShare of the words, which count by their inverse document frequency. If
+// there are fewer pages than wanted, it returns those with any of the words. Of pages with the same main
+// content it returns one.
 //
-// Scores of words are Okapi BM25, the title with the weight 2. A word can have different stems in
-// different languages, and is rare as a word of a language that few pages have. Therefore scores are
-// multiplied by a number for each language, in (0, 1], as if all stems of a word were one.
+// The score of a page is the Okapi BM25 of its words, title included, plus that of its title, times the share
+// of the words that it has. A word can have different stems in different languages, and is rare as a word of a
+// language that few pages have. Therefore its inverse document frequency is computed as if all its stems were
+// one.
 //
 // The result depends only on the index and the query.
 func (x *Index) Find(ctx context.Context, q Query) (*Answer, error) {
@@ -160,10 +164,19 @@ func (x *Index) Page(ctx context.Context, url string) (hit Hit, ok bool, err err
 
 // A match is a page with words of a query.
 type match struct {
-	page    int64
-	score   float64
-	stemmer string // code of its analyzer
-	url     string // only of the best
+	page           int64
+	language, host string
+	stemmer        string // code of its analyzer
+	digest         int64
+	factor         float64 // for the ranks
+
+	score    float64
+	required float64 // sum of what FTS5 returns for the required stems
+	idf      float64 // sum of the inverse document frequencies of the words that it has
+	last     int     // number of the last of these words
+
+	copies []match // pages with the same text, only of the best
+	url    string  // only of the best
 }
 
 // matches are the pages with words of a query.
@@ -172,6 +185,9 @@ type matches struct {
 	total            int
 	hosts, languages map[string]int
 }
+
+// minShare is the share of the words of a query that a page must have.
+const minShare = 0.65
 
 // find returns the words of a query and the pages that it finds.
 func (x *Index) find(ctx context.Context, q Query) (words []word, found *matches, err error) {
@@ -183,21 +199,14 @@ func (x *Index) find(ctx context.Context, q Query) (words []word, found *matches
 	if q.Language != "" {
 		codes = []string{stemmerOf(q.Language)}
 	}
-	words = x.words(q.Words, q.Language, codes)
-	if len(words) == 0 {
-		return words, found, nil
+	if words, err = x.rate(ctx, x.words(q.Words, q.Language, codes)); err != nil || len(words) == 0 {
+		return words, found, err
 	}
-	if len(words) > 1 {
-		if found, err = x.match(ctx, words, codes, "AND", q); err != nil {
-			return nil, nil, err
-		}
+	found, err = x.match(ctx, words, minShare, q)
+	if err == nil && found.total < max(q.Limit, 1) && len(words) > 1 {
+		found, err = x.match(ctx, words, 0, q)
 	}
-	if found.total < max(q.Limit, 1) {
-		if found, err = x.match(ctx, words, codes, "OR", q); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err = x.weigh(ctx, found, words); err == nil {
+	if err == nil {
 		found.best, err = x.best(ctx, found.all, q)
 	}
 	return words, found, err
@@ -223,126 +232,221 @@ func (x *Index) stemmers(ctx context.Context) (codes []string, err error) {
 // maxStemmers is more than there are analyzers.
 const maxStemmers = 32
 
-// weigh multiplies the scores of pages by a number for their analyzer, if they have several: the sum of
-// the inverse document frequencies of the words, as if all stems of a word were one, divided by that of
-// the stems.
-func (x *Index) weigh(ctx context.Context, found *matches, words []word) error {
-	factors := map[string]float64{}
-	for i := range found.all {
-		factors[found.all[i].stemmer] = 1
-	}
-	if len(factors) > 1 {
-		if err := x.setFactors(ctx, factors, words[:min(len(words), maxFactorWords)]); err != nil {
-			return err
-		}
-	}
-	for i := range found.all {
-		m := &found.all[i]
-		m.score = float64(float32(m.score * factors[m.stemmer])) // processors differ in the last digits
-	}
-	return nil
-}
-
-// setFactors sets the factors of the analyzers that are keys of factors.
-func (x *Index) setFactors(ctx context.Context, factors map[string]float64, words []word) error {
+// rate returns the words of a query that pages have, the rarest first, with their weights.
+func (x *Index) rate(ctx context.Context, words []word) (found []word, err error) {
 	pages, err := x.count(ctx, "select count(*) from pages")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	idf := func(n float64) float64 { // as in FTS5
-		return max(math.Log((pages-n+0.5)/(n+0.5)), 1e-6)
-	}
-	joint, single := map[string]float64{}, map[string]float64{}
 	for _, w := range words {
-		frequency, together := map[string]float64{}, 0.0 // of stems
-		for code := range factors {
-			stem := w.stem[code]
-			if _, ok := frequency[stem]; ok || stem == "" {
-				continue
+		together, frequency := 0.0, make([]float64, len(w.all))
+		for i, stem := range w.all {
+			if frequency[i], err = x.count(ctx, "select count(*) from words(?)", quote(stem)); err != nil {
+				return nil, err
 			}
-			n, err := x.count(ctx, "select count(*) from words(?)", `"`+stem+`"`)
-			if err != nil {
-				return err
-			}
-			frequency[stem] = n
-			together += n
+			together += frequency[i]
 		}
-		for code := range factors {
-			if stem := w.stem[code]; stem != "" {
-				joint[code] += idf(min(together, pages))
-				single[code] += idf(frequency[stem])
+		if together == 0 {
+			continue
+		}
+		together = min(together, pages)
+		w.idf = math.Log1p((pages - together + 0.5) / (together + 0.5))
+		all := w.all
+		w.all = nil
+		for i, n := range frequency {
+			if n > 0 {
+				w.all = append(w.all, all[i])
+				w.weight = append(w.weight, w.idf/idf(pages, n))
 			}
 		}
+		found = append(found, w)
 	}
-	for code := range factors {
-		if single[code] > 0 {
-			factors[code] = joint[code] / single[code]
-		}
-	}
-	return nil
+	slices.SortStableFunc(found, func(a, b word) int { return cmp.Compare(b.idf, a.idf) })
+	return found, nil
 }
 
-// maxFactorWords is the number of words by which factors are computed, from the beginning.
-const maxFactorWords = 16
+// idf returns the inverse document frequency by which FTS5 multiplies the score of a stem that n of all pages
+// have.
+func idf(all, n float64) float64 { return max(math.Log((all-n+0.5)/(n+0.5)), 1e-6) }
 
 func (x *Index) count(ctx context.Context, query string, args ...any) (n float64, err error) {
 	err = x.db.QueryRowContext(ctx, query, args...).Scan(&n)
 	return n, err
 }
 
-// match returns the pages with the words of a query, by the operator of expression. Pages of each analyzer are
-// searched by its own stems; analyzers with the same stems together.
-func (x *Index) match(ctx context.Context, words []word, codes []string, operator string, q Query) (*matches, error) {
-	found := &matches{hosts: map[string]int{}, languages: map[string]int{}}
-	alike := map[string][]string{} // codes by their expressions
-	for _, code := range codes {
-		e := expression(words, code, operator)
-		alike[e] = append(alike[e], code)
+// match returns the pages that have at least a share of the words, which are sorted by decreasing inverse
+// document frequency.
+//
+// A page without any of the first words has less than the share of the others. So only the pages with these
+// words, the required ones, are read. The scores of the others are those that FTS5 returns for a conjunction
+// with the required stems, minus those of the required stems.
+func (x *Index) match(ctx context.Context, words []word, share float64, q Query) (*matches, error) {
+	all, others := 0.0, 0.0
+	for i := range words {
+		all += words[i].idf
 	}
-	for e, codes := range alike {
-		if err := x.matchAlike(ctx, found, e, codes, q); err != nil {
-			return nil, err
+	required := len(words)
+	for required > 1 && others+words[required-1].idf < share*all {
+		required--
+		others += words[required].idf
+	}
+	pages := map[int64]*match{}
+	var stems []string
+	for i := range words[:required] {
+		for k, stem := range words[i].all {
+			if err := x.addRequired(ctx, pages, words, i, k, q); err != nil {
+				return nil, err
+			}
+			stems = append(stems, quote(stem))
 		}
 	}
-	found.total = len(found.all)
+	condition := "(" + strings.Join(stems, " OR ") + ") AND "
+	for i := range words {
+		for k, stem := range words[i].all {
+			if i >= required {
+				err := x.add(ctx, "select rowid, bm25(words) from words(?)", condition+quote(stem), func(page int64, score float64) {
+					if m := pages[page]; m != nil {
+						m.add(words, i, k, max(score-m.required, 0))
+					}
+				})
+				if err != nil {
+					return nil, err
+				}
+			}
+			if err := x.addTitles(ctx, pages, words, i, k); err != nil {
+				return nil, err
+			}
+		}
+	}
+	found := &matches{}
+	for _, m := range pages {
+		if m.idf == 0 || m.idf < share*all {
+			continue
+		}
+		m.score *= m.factor * min(m.idf/all, 1)
+		m.score = float64(float32(m.score)) // processors differ in the last digits
+		found.all = append(found.all, *m)
+	}
+	found.count()
 	return found, nil
 }
 
-// matchAlike adds the pages of some analyzers that match an expression of FTS5.
-func (x *Index) matchAlike(ctx context.Context, found *matches, expression string, codes []string, q Query) error {
+// addRequired adds the pages with a stem, the k-th of the i-th word.
+func (x *Index) addRequired(ctx context.Context, pages map[int64]*match, words []word, i, k int, q Query) error {
 	rows, err := x.db.QueryContext(ctx, `
-select page, bm25(words, 2, 1), language, host, relevance, authority from words(?) join pages on page = words.rowid
-where ?2 in ('', language) and ?3 in ('', host)`, expression, q.Language, q.Host)
+select page, bm25(words), language, host, relevance, authority, digest from words(?) join pages on page = words.rowid
+where ?2 in ('', language) and ?3 in ('', host)`, quote(words[i].all[k]), q.Language, q.Host)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var m match
-		var language, host string
-		var relevance, authority float64
-		if err := rows.Scan(&m.page, &m.score, &language, &host, &relevance, &authority); err != nil {
+		added := match{last: -1}
+		var score, relevance, authority float64
+		if err := rows.Scan(&added.page, &score, &added.language, &added.host, &relevance, &authority, &added.digest); err != nil {
 			return err
 		}
-		if m.stemmer = stemmerOf(language); !slices.Contains(codes, m.stemmer) {
-			continue
+		m := pages[added.page]
+		if m == nil {
+			m = &added
+			m.stemmer = stemmerOf(m.language)
+			m.factor = 1 + q.Weights.Relevance*unit(relevance) + q.Weights.Authority*unit(authority)
+			pages[m.page] = m
 		}
-		m.score *= -1 - q.Weights.Relevance*unit(relevance) - q.Weights.Authority*unit(authority)
-		found.all = append(found.all, m)
-		found.hosts[host]++
-		found.languages[language]++
+		m.required -= score
+		m.add(words, i, k, -score)
 	}
 	return rows.Err()
 }
 
-// best returns the matches from q.Offset on, at most q.Limit, with their addresses. It sorts all.
+// addTitles adds the scores of the titles with a stem to pages.
+func (x *Index) addTitles(ctx context.Context, pages map[int64]*match, words []word, i, k int) error {
+	stem := quote(words[i].all[k])
+	return x.add(ctx, "select rowid, bm25(titles) from titles(?)", stem, func(page int64, score float64) {
+		if m := pages[page]; m != nil && m.accepts(&words[i], k) {
+			m.score += score * words[i].weight[k]
+		}
+	})
+}
+
+// add calls f for the pages and scores that a query returns.
+func (x *Index) add(ctx context.Context, query, expression string, f func(page int64, score float64)) error {
+	rows, err := x.db.QueryContext(ctx, query, expression)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var page int64
+		var score float64
+		if err := rows.Scan(&page, &score); err != nil {
+			return err
+		}
+		f(page, -score)
+	}
+	return rows.Err()
+}
+
+// add adds the score of the k-th stem of the i-th word if the page accepts it. It must be called for the words
+// in order.
+func (m *match) add(words []word, i, k int, score float64) {
+	w := &words[i]
+	if !m.accepts(w, k) {
+		return
+	}
+	m.score += score * w.weight[k]
+	if m.last != i {
+		m.last = i
+		m.idf += w.idf
+	}
+}
+
+// accepts reports whether the k-th stem of a word is its stem in the language of the page. A stem of another
+// analyzer may be another word there ("chin" is the stem of "china" in Spanish); only what is a stop word in the
+// language of the page is found by all its stems, because its title has it.
+func (m *match) accepts(w *word, k int) bool {
+	own, ok := w.stem[m.stemmer]
+	return !ok || own == w.all[k]
+}
+
+// count counts the pages. Copies count as one page, on each host and in each language.
+func (f *matches) count() {
+	type key struct {
+		digest      int64
+		kind, value string
+	}
+	seen := map[key]bool{}
+	isNew := func(digest int64, kind, value string) bool {
+		k := key{digest, kind, value}
+		old := seen[k]
+		seen[k] = digest != 0
+		return !old
+	}
+	f.hosts, f.languages = map[string]int{}, map[string]int{}
+	for i := range f.all {
+		m := &f.all[i]
+		if isNew(m.digest, "", "") {
+			f.total++
+		}
+		if isNew(m.digest, "host", m.host) {
+			f.hosts[m.host]++
+		}
+		if isNew(m.digest, "language", m.language) {
+			f.languages[m.language]++
+		}
+	}
+}
+
+// best returns the matches from q.Offset on, at most q.Limit, with their addresses. It sorts all. Of copies it
+// returns the one with the highest score.
 func (x *Index) best(ctx context.Context, all []match, q Query) ([]match, error) {
+	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.page, b.page)) })
+	all = collapse(all)
 	from := min(q.Offset, len(all))
 	to := min(q.Limit, len(all)-from) + from
 	if from == to {
 		return nil, nil
 	}
-	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.page, b.page)) })
 	for to < len(all) && all[to].score == all[to-1].score {
 		to++ // it may precede others by its address
 	}
@@ -357,8 +461,17 @@ func (x *Index) best(ctx context.Context, all []match, q Query) ([]match, error)
 	}
 	defer address.Close()
 	for i := range all {
-		if err := address.QueryRowContext(ctx, all[i].page).Scan(&all[i].url); err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return nil, err
+		m := &all[i]
+		for _, c := range append([]match{*m}, m.copies...) {
+			if c.score != m.score {
+				break
+			}
+			if err := address.QueryRowContext(ctx, c.page).Scan(&c.url); err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return nil, err
+			}
+			if m.url == "" || c.url != "" && c.url < m.url {
+				m.page, m.url = c.page, c.url
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b match) int { return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.url, b.url)) })
@@ -366,16 +479,34 @@ func (x *Index) best(ctx context.Context, all []match, q Query) ([]match, error)
 	return all[:min(q.Limit, len(all))], nil
 }
 
+// collapse moves the copies of each page to the first of them. all is sorted by decreasing score.
+func collapse(all []match) []match {
+	first := map[int64]int{}
+	n := 0
+	for _, m := range all {
+		i, ok := first[m.digest]
+		if ok && m.digest != 0 {
+			all[i].copies = append(all[i].copies, m)
+			continue
+		}
+		first[m.digest] = n
+		all[n] = m
+		n++
+	}
+	return all[:n]
+}
+
 // decompressor limits the memory for a text that was not written by this package.
 var decompressor, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(2*maxText), zstd.WithDecoderConcurrency(0))
 
 // hit returns what an answer shows of a page.
 func (x *Index) hit(ctx context.Context, m match, words []word) (Hit, error) {
-	hit := Hit{URL: m.url, Score: m.score}
+	hit := Hit{URL: m.url, Score: m.score, Copies: len(m.copies)}
 	var at string
 	var packed []byte
-	err := x.db.QueryRowContext(ctx, "select title, time, language, host, archive, text from pages join texts using (page) where page = ?", m.page).
-		Scan(&hit.Title, &at, &hit.Language, &hit.Host, &hit.Archive, &packed)
+	var main int
+	err := x.db.QueryRowContext(ctx, "select title, time, language, host, archive, text, main from pages join texts using (page) where page = ?", m.page).
+		Scan(&hit.Title, &at, &hit.Language, &hit.Host, &hit.Archive, &packed, &main)
 	if err != nil {
 		return hit, err
 	}
@@ -394,7 +525,13 @@ func (x *Index) hit(ctx context.Context, m match, words []word) (Hit, error) {
 		}
 	}
 	a := x.analyzer(code)
-	hit.Snippet = snippet(a, string(content), wanted)
+	main = max(0, min(main, len(content)))
+	hit.Snippet = snippet(a, string(content[:main]), wanted)
+	if len(hit.Snippet.Marks) == 0 {
+		if s := snippet(a, string(content[main:]), wanted); len(s.Marks) > 0 {
+			hit.Snippet = s
+		}
+	}
 	a.Trim()
 	return hit, nil
 }

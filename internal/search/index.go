@@ -1,7 +1,9 @@
 package search
 
 import (
+	"crypto/sha256"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"iter"
 	"sync"
@@ -32,20 +34,25 @@ type Index struct {
 	analyzers map[string]*text.Analyzer
 }
 
-// indexLayout has these tables: words is the full-text index, stems separated by spaces, without the
-// texts; its rowid is the page. pages has what an answer shows, and texts the texts for snippets, which
-// are compressed with zstd and apart from pages, so that pages are read fast. stemmers are the analyzers of
+// indexLayout has these tables: words and titles are full-text indexes, stems separated by spaces, without
+// the texts; their rowid is the page. words has all words, titles those of titles again, so that BM25 takes
+// the length of a title into account. pages has what an answer shows, and a digest of the main content by
+// which copies are found, 0 if that is short. texts has the texts for snippets, which are compressed
+// with zstd and apart from pages, so that pages are read fast; main is the number of bytes of the main
+// content, which precedes the boilerplate. stemmers are the analyzers of
 // all pages that were ever added. archives stores how far each archive was read.
 //
 // The tokenizer ascii splits at ASCII characters that are not letters or digits; signs are part of C++,
 // C# and .NET. hashsize is the memory in bytes in which FTS5 collects words before it writes them.
-var indexLayout = layout{"index", 0x73706f72, 2, // "spor"
+var indexLayout = layout{"index", 0x73706f72, 3, // "spor"
 	`
 create virtual table words using fts5(title, body, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '.+#'");
+create virtual table titles using fts5(title, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '.+#'");
 insert into words(words, rank) values('hashsize', 16777216);
 create table pages(page integer primary key, url text not null unique, title text not null, time text not null, language text not null,
-	host text not null, archive text not null, relevance real not null default 0, authority real not null default 0);
-create table texts(page integer primary key, text blob not null);
+	host text not null, archive text not null, relevance real not null default 0, authority real not null default 0,
+	digest integer not null);
+create table texts(page integer primary key, text blob not null, main integer not null);
 create table stemmers(code text primary key) without rowid;
 create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
 `}
@@ -69,14 +76,23 @@ func (x *Index) Name() string { return "" }
 type Document struct {
 	URL      string    // canonical
 	Title    string    // its first maxTitle bytes are used
-	Text     string    // its first maxText bytes are used
+	Text     string    // the main content if it is known; its first maxText bytes are used
 	Language string    // BCP 47 tag; "" if unknown
 	Time     time.Time // time of the capture; searches find the newest capture of an address
+
+	// Boilerplate is the text of menus and the like. It is searched like Text, but not quoted if Text has a
+	// word of the query, and two pages with the same Text are copies whatever it is. Text and Boilerplate
+	// together are cut to maxText bytes.
+	Boilerplate string
 }
 
 const (
 	maxTitle = 1 << 10
 	maxText  = 1 << 20
+
+	// minCopy is the minimum number of bytes of the main content of copies. Pages that show only "Loading" or
+	// "JavaScript is required" may have different contents.
+	minCopy = 200
 )
 
 // An Archive records how far an archive has been read.
@@ -116,6 +132,7 @@ func (x *Index) Forget(name string) error {
 	return x.change(func(tx *sql.Tx) error {
 		for _, statement := range []string{
 			"delete from words where rowid in (select page from pages where archive = ?)",
+			"delete from titles where rowid in (select page from pages where archive = ?)",
 			"delete from texts where page in (select page from pages where archive = ?)",
 			"delete from pages where archive = ?",
 			"delete from archives where name = ?",
@@ -173,7 +190,9 @@ type entry struct {
 	url, title, time, language, host string
 	stemmer                          string // code of the analyzer
 	titleWords, words                string // stems
-	text                             []byte // compressed
+	text                             []byte // the main content and the boilerplate, compressed
+	main                             int    // bytes of the main content
+	digest                           int64  // of the main content; 0 if it is shorter than minCopy
 }
 
 // entries yields the entries of documents. They are made on another goroutine while the caller stores
@@ -206,28 +225,41 @@ var compressor, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest)
 
 func (x *Index) entry(d *Document) *entry {
 	content := cut(d.Text, maxText)
+	boilerplate := cut(d.Boilerplate, maxText-len(content))
+	whole := content + "\n" + boilerplate
 	e := &entry{
 		url: d.URL, title: clean(cut(d.Title, maxTitle)), time: d.Time.UTC().Format(time.RFC3339), language: primary(d.Language),
-		host: weburl.Host(d.URL), text: compressor.EncodeAll([]byte(content), nil),
+		host: weburl.Host(d.URL), text: compressor.EncodeAll([]byte(whole), nil), main: len(content),
+	}
+	if len(content) >= minCopy {
+		e.digest = digest(content)
 	}
 	e.stemmer = stemmerOf(e.language)
 	a := x.analyzer(e.stemmer)
-	e.titleWords, e.words = stems(a, cut(d.Title, maxTitle), true), stems(a, content, false)
+	e.titleWords, e.words = stems(a, cut(d.Title, maxTitle), true), stems(a, whole, false)
 	a.Trim()
 	return e
 }
 
+// digest returns a hash of s.
+func digest(s string) int64 {
+	sum := sha256.Sum256([]byte(s))
+	return int64(binary.BigEndian.Uint64(sum[:]))
+}
+
 // insert replaces older captures of the documents' addresses.
 func (x *Index) insert(tx *sql.Tx, archive string, documents []Document) error {
-	var statements [7]*sql.Stmt
+	var statements [9]*sql.Stmt
 	for i, s := range []string{
 		"select page, time from pages where url = ?",
 		"delete from words where rowid = ?",
-		"update pages set title = ?, time = ?, language = ?, host = ?, archive = ? where page = ?",
-		"insert into pages(title, time, language, host, archive, url) values(?, ?, ?, ?, ?, ?)",
+		"update pages set title = ?, time = ?, language = ?, host = ?, archive = ?, digest = ? where page = ?",
+		"insert into pages(title, time, language, host, archive, digest, url) values(?, ?, ?, ?, ?, ?, ?)",
 		"insert into words(rowid, title, body) values(?, ?, ?)",
-		"insert or replace into texts(page, text) values(?, ?)",
+		"insert or replace into texts(page, text, main) values(?, ?, ?)",
 		"insert or ignore into stemmers(code) values(?)",
+		"delete from titles where rowid = ?",
+		"insert into titles(rowid, title) values(?, ?)",
 	} {
 		var err error
 		if statements[i], err = tx.Prepare(s); err != nil {
@@ -236,6 +268,7 @@ func (x *Index) insert(tx *sql.Tx, archive string, documents []Document) error {
 		defer statements[i].Close()
 	}
 	known, drop, update, add, index, keep, note := statements[0], statements[1], statements[2], statements[3], statements[4], statements[5], statements[6]
+	dropTitle, indexTitle := statements[7], statements[8]
 	used := map[string]bool{}
 	for e := range x.entries(documents) {
 		var page int64
@@ -244,14 +277,17 @@ func (x *Index) insert(tx *sql.Tx, archive string, documents []Document) error {
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			var result sql.Result
-			if result, err = add.Exec(e.title, e.time, e.language, e.host, archive, e.url); err == nil {
+			if result, err = add.Exec(e.title, e.time, e.language, e.host, archive, e.digest, e.url); err == nil {
 				page, err = result.LastInsertId()
 			}
 		case err == nil && before >= e.time:
 			continue
 		case err == nil:
 			if _, err = drop.Exec(page); err == nil {
-				_, err = update.Exec(e.title, e.time, e.language, e.host, archive, page)
+				_, err = dropTitle.Exec(page)
+			}
+			if err == nil {
+				_, err = update.Exec(e.title, e.time, e.language, e.host, archive, e.digest, page)
 			}
 		}
 		if err != nil {
@@ -260,7 +296,10 @@ func (x *Index) insert(tx *sql.Tx, archive string, documents []Document) error {
 		if _, err := index.Exec(page, e.titleWords, e.words); err != nil {
 			return err
 		}
-		if _, err := keep.Exec(page, e.text); err != nil {
+		if _, err := indexTitle.Exec(page, e.titleWords); err != nil {
+			return err
+		}
+		if _, err := keep.Exec(page, e.text, e.main); err != nil {
 			return err
 		}
 		if !used[e.stemmer] {

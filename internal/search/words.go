@@ -94,6 +94,9 @@ func stems(a *text.Analyzer, s string, all bool) string {
 type word struct {
 	stem map[string]string // by the code of an analyzer; missing where it is a stop word
 	all  []string          // the different stems
+
+	idf    float64   // inverse document frequency, as if all stems were one
+	weight []float64 // for each of all, the ratio of idf to the inverse document frequency of FTS5
 }
 
 // words returns the words of a query with their stems in each of several analyzers. language is that of
@@ -144,18 +147,5 @@ func (x *Index) words(query, language string, codes []string) (list []word) {
 	return list
 }
 
-// expression returns a query for FTS5 for the pages of one analyzer. With the operator AND it matches pages with
-// all words, with OR those with any of them. A stem of another analyzer may be another word there ("chin" is the
-// stem of "china" in Spanish); only what is a stop word in the language of the pages is searched by all its stems,
-// because their titles have it. Each stem is quoted, so that it cannot be parsed as syntax; it has no quotes itself.
-func expression(words []word, code, operator string) string {
-	groups := make([]string, len(words))
-	for i, w := range words {
-		stems := w.all
-		if own, ok := w.stem[code]; ok {
-			stems = []string{own}
-		}
-		groups[i] = `("` + strings.Join(stems, `" OR "`) + `")`
-	}
-	return strings.Join(groups, " "+operator+" ")
-}
+// quote returns an expression of FTS5 for a stem. It cannot be parsed as syntax, because stems have no quotes.
+func quote(stem string) string { return `"` + stem + `"` }
