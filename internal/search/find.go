@@ -249,7 +249,7 @@ func (x *Index) rate(ctx context.Context, words []word) (found []word, err error
 		if together == 0 {
 			continue
 		}
-		together = min(together, pages)
+		w.pages, together = pages, min(together, pages)
 		w.idf = math.Log1p((pages - together + 0.5) / (together + 0.5))
 		all := w.all
 		w.all = nil
@@ -362,9 +362,14 @@ where ?2 in ('', language) and ?3 in ('', host)`, quote(words[i].all[k]), q.Lang
 // addTitles adds the scores of the titles with a stem to pages.
 func (x *Index) addTitles(ctx context.Context, pages map[int64]*match, words []word, i, k int) error {
 	stem := quote(words[i].all[k])
+	n, err := x.count(ctx, "select count(*) from titles(?)", stem)
+	if err != nil || n == 0 {
+		return err
+	}
+	weight := words[i].idf / idf(words[i].pages, n)
 	return x.add(ctx, "select rowid, bm25(titles) from titles(?)", stem, func(page int64, score float64) {
 		if m := pages[page]; m != nil && m.accepts(&words[i], k) {
-			m.score += score * words[i].weight[k]
+			m.score += score * weight
 		}
 	})
 }

@@ -149,6 +149,89 @@ func TestAllWordsAreRequiredIfEnoughPagesHaveThem(t *testing.T) {
 	}
 }
 
+// A word that many pages have may be missing, but not the others.
+func TestShareOfWords(t *testing.T) {
+	pages := []string{
+		"all | Numbers | a proof of the remainder theorem", "title | Remainder theorem | numbers", "one | Remainder | of a number", "long | A remainder theorem of numbers in many other cases | numbers",
+	}
+	for i := range 20 {
+		pages = append(pages, fmt.Sprintf("p%02d | Other | a proof of number%d", i, i))
+	}
+	x := library(t, pages...)
+	for limit, want := range map[int]string{1: "title", 3: "title all long"} {
+		if got := ask(t, x, Query{Words: "remainder theorem proof", Limit: limit}); names(got) != want || got.Total != 3 {
+			t.Errorf("limit %d: %q of %d", limit, names(got), got.Total)
+		}
+	}
+	if got := ask(t, x, Query{Words: "remainder theorem proof", Limit: 4}); got.Total != 24 {
+		t.Errorf("if four are wanted: %d pages, want all", got.Total)
+	}
+	if got := names(ask(t, x, Query{Words: "remainder theorem unknownword", Limit: 1})); got != "title" {
+		t.Errorf("a word that no page has: %q", got)
+	}
+}
+
+func TestCopies(t *testing.T) {
+	text := strings.Repeat("a cup of tea ", 20)
+	page := func(url, text, menu, language string) Document {
+		return Document{URL: url, Title: "Tea", Text: text, Boilerplate: menu, Language: language, Time: time.Unix(1e9, 0)}
+	}
+	x := open(t, filepath.Join(t.TempDir(), "web.db"))
+	add(t, x, Archive{Name: "a"}, []Document{
+		page("http://b.example/c", text, "", "en"), page("http://b.example/b", text, "", "en"), page("http://a.example/a", text, "a menu with tea", "de"),
+		page("http://a.example/other", text+"and milk", "", "en"), page("http://a.example/s", "tea", "", "en"), page("http://b.example/s", "tea", "", "en"),
+	})
+	type hit struct {
+		URL    string
+		Copies int
+	}
+	for _, c := range []struct {
+		query Query
+		total int
+		want  []hit
+	}{
+		{Query{Words: "milk", Limit: 9}, 1, []hit{{"http://a.example/other", 0}}},
+		{Query{Words: "cup", Limit: 9}, 2, []hit{{"http://b.example/b", 2}, {"http://a.example/other", 0}}},
+		{Query{Words: "cup", Limit: 1, Offset: 1}, 2, []hit{{"http://a.example/other", 0}}},
+		{Query{Words: "cup", Limit: 9, Host: "b.example"}, 1, []hit{{"http://b.example/b", 1}}},
+		{Query{Words: "cup", Limit: 9, Language: "de"}, 1, []hit{{"http://a.example/a", 0}}},
+		{Query{Words: "tea", Limit: 9, Host: "b.example"}, 2, []hit{{"http://b.example/b", 1}, {"http://b.example/s", 0}}},
+	} {
+		answer := ask(t, x, c.query)
+		var got []hit
+		for _, h := range answer.Hits {
+			got = append(got, hit{h.URL, h.Copies})
+		}
+		if !slices.Equal(got, c.want) || answer.Total != c.total {
+			t.Errorf("%+v: %v of %d, want %v of %d", c.query, got, answer.Total, c.want, c.total)
+		}
+		for _, f := range answer.Hosts { // they say how many there are on that host
+			q := c.query
+			q.Host = f.Name
+			if n := ask(t, x, q).Total; n != f.Count {
+				t.Errorf("%+v: %d pages on %s, the facet has %d", c.query, n, f.Name, f.Count)
+			}
+		}
+	}
+	// The copy with the highest rank is shown.
+	if err := x.SetRanks(slices.Values([]Rank{{"http://a.example/a", 0, 1}})); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(t, x, Query{Words: "cup", Limit: 1, Weights: Weights{Authority: 1}}).Hits[0]; got.URL != "http://a.example/a" || got.Copies != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSnippetOfMainContent(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "web.db"))
+	add(t, x, Archive{Name: "a"}, []Document{{URL: "http://x.example/a", Title: "Tea", Text: "A cup of tea.", Boilerplate: "Menu: cup, tea, milk", Time: time.Unix(0, 0)}})
+	for query, want := range map[string]string{"tea cup": "A [cup] of [tea]", "milk": "Menu: cup, tea, [milk]", "milk tea": "A cup of [tea]"} {
+		if got := marked(ask(t, x, Query{Words: query, Limit: 1}).Hits[0].Snippet); strings.TrimSpace(got) != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // A query of many words under the stems of all languages is not too much for FTS5.
 func TestLongQueryInAllLanguages(t *testing.T) {
 	var pages []string

@@ -255,7 +255,7 @@ func TestForeignFileIsNotChanged(t *testing.T) {
 		{database("other.db", "create table t(x)"), true, "search did not make"},
 		{filepath.Join(dir, "cache.db"), true, "search did not make"},
 		{database("later.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 99; create table t(x)", indexLayout.application)), true, "another version"},
-		{database("earlier.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 1; create table t(x)", indexLayout.application)), true, "remove the file, and search creates it again (an index needs -archive)"},
+		{database("earlier.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 2; create table t(x)", indexLayout.application)), true, "remove the file, and search creates it again (an index needs -archive)"},
 		{write("empty.db", ""), false, "it is empty"},
 		{filepath.Join(dir, "absent.db"), false, "unable to open"},
 		{filepath.Join(dir, "absent", "x.db"), true, "unable to open"},

@@ -95,6 +95,7 @@ type word struct {
 	stem map[string]string // by the code of an analyzer; missing where it is a stop word
 	all  []string          // the different stems
 
+	pages  float64   // number of all pages
 	idf    float64   // inverse document frequency, as if all stems were one
 	weight []float64 // for each of all, the ratio of idf to the inverse document frequency of FTS5
 }

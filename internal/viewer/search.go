@@ -146,6 +146,7 @@ type shownHit struct {
 	Title, URL, Href, Cached, Language string
 	Time                               time.Time
 	Parts                              []part
+	Copies                             int
 }
 
 // A part is a part of a snippet, with a word of the query or without.
@@ -242,7 +243,7 @@ func (v *results) fill(q question, a *search.Answer) {
 	v.Total, v.From = a.Total, (q.page-1)*hitsPerPage+1
 	for _, h := range a.Hits {
 		hit := shownHit{Title: report.Text(h.Title, maxTitle), URL: report.Text(h.URL, maxURL), Href: report.Link(h.URL),
-			Cached: "/cached?" + url.Values{"url": {h.URL}}.Encode(), Language: report.Text(h.Language, maxName), Time: h.Time}
+			Cached: "/cached?" + url.Values{"url": {h.URL}}.Encode(), Language: report.Text(h.Language, maxName), Time: h.Time, Copies: h.Copies}
 		at := 0
 		for _, m := range h.Snippet.Marks {
 			hit.Parts = append(hit.Parts, part{h.Snippet.Text[at:m.Start], false}, part{h.Snippet.Text[m.Start:m.End], true})
@@ -287,6 +288,7 @@ func (s *Server) sendJSON(w http.ResponseWriter, q question, a *search.Answer) {
 		Date     string  `json:"publishedDate"` // of the capture, RFC 3339
 		Language string  `json:"language"`
 		Engine   string  `json:"engine"`
+		Copies   int     `json:"copies,omitempty"` // other pages with the same text, which are not results
 	}
 	answer := struct {
 		Query   string   `json:"query"`
@@ -294,7 +296,7 @@ func (s *Server) sendJSON(w http.ResponseWriter, q question, a *search.Answer) {
 		Results []result `json:"results"`
 	}{q.words, a.Total, []result{}}
 	for _, h := range a.Hits {
-		answer.Results = append(answer.Results, result{h.URL, h.Title, h.Snippet.Text, h.Score, h.Time.UTC().Format(time.RFC3339), h.Language, "spoor"})
+		answer.Results = append(answer.Results, result{h.URL, h.Title, h.Snippet.Text, h.Score, h.Time.UTC().Format(time.RFC3339), h.Language, "spoor", h.Copies})
 	}
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(answer) // a client that has gone needs no answer

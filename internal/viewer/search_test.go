@@ -132,6 +132,25 @@ func TestSearchPages(t *testing.T) {
 	}
 }
 
+func TestCopiesOfAPage(t *testing.T) {
+	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
+	testfile.Check(t, err)
+	t.Cleanup(func() { index.Close() })
+	long := strings.Repeat("Many deer are in the wood. ", 10)
+	testfile.Check(t, index.index.Add(search.Archive{Name: "a"}, []search.Document{
+		{URL: "http://a.example/1", Text: long}, {URL: "http://a.example/2", Text: long}, {URL: "http://a.example/3", Text: "deer"},
+	}))
+	index.updating = true
+	server := start(t, Options{Dirs: []string{t.TempDir()}, Search: index})
+	if _, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); !inOrder(page, "2 pages of 3", "http://a.example/", "and 1 copy", "</li>") || strings.Count(page, "cop") > 2 {
+		t.Error(page)
+	}
+	_, _, text := get(t, "GET", server.URL+"/search?format=json&q=wood", nil)
+	if !inOrder(text, `"number_of_results":1`, `"copies":1`) {
+		t.Error(text)
+	}
+}
+
 // While pages are added, a page says how many can be found already.
 func TestSearchDuringAnUpdate(t *testing.T) {
 	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
