@@ -68,6 +68,14 @@ func TestMainContent(t *testing.T) {
 					t.Errorf("%q is in %q", s, c.Text)
 				}
 			}
+			lines := func(s string) []string { return slices.Sorted(strings.SplitSeq(s, "\n")) }
+			if all := append(lines(c.Text), lines(c.Boilerplate)...); c.Boilerplate != "" {
+				if slices.Sort(all); !slices.Equal(all, lines(whole.Text)) {
+					t.Errorf("main content %q and boilerplate %q are not the text", c.Text, c.Boilerplate)
+				}
+			} else if c.Text != whole.Text {
+				t.Errorf("no boilerplate, but the text is %q", c.Text)
+			}
 			if c.Simhash != new(wordSet).simhash(c.Text, nil) {
 				t.Error("the fingerprint is not that of the text")
 			}
