@@ -187,7 +187,7 @@ type matches struct {
 }
 
 // minShare is the share of the words of a query that a page must have.
-const minShare = 0.65
+const minShare = 0.75
 
 // find returns the words of a query and the pages that it finds.
 func (x *Index) find(ctx context.Context, q Query) (words []word, found *matches, err error) {
