@@ -54,15 +54,15 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// Serve writes to its log in the directory of a new run before crawl does.
-func TestTheLogOfServeIsNoForeignFile(t *testing.T) {
+// Serve writes to its log in the directory of a new run before crawl does, and the file of examples is the user's.
+func TestFilesOfOthersInARun(t *testing.T) {
 	d := Dir(t.TempDir())
-	log := testfile.Write(t, d.Path(ServeLog), "words")
+	log, examples := testfile.Write(t, d.Path(ServeLog), "words"), testfile.Write(t, d.Path(ExamplesFile), "+ http://a.test/")
 	if err := d.checkVacant(); err != nil {
 		t.Error(err)
 	}
-	if err := d.clear(nil); err != nil || !exists(log) {
-		t.Errorf("a run that starts anew removes it: %v", err)
+	if err := d.clear(nil); err != nil || !exists(log) || !exists(examples) {
+		t.Errorf("a run that starts anew removes them: %v", err)
 	}
 	testfile.Write(t, d.Path("thesis.tex"), "")
 	if err := d.checkVacant(); err == nil {

@@ -10,25 +10,27 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// ExamplesFile is the file of a run directory in which somebody names fetched pages as examples, a line each:
-//
-//   - https://example.org/jazz
-//   - https://example.org/cookies
-//
-// The first is about the topic, the second is not. The last line of an address counts; = instead of + or - takes the
-// others back. A generation has a copy with the same name if the file has changed before it began.
+// ExamplesFile is the file of a run directory in which the user names fetched pages as examples. A line is a sign, a
+// space and an address: + for a page about the topic, - for a page that is not, = for one that is no example any
+// more. The last line of an address counts. A generation has a copy with the same name if the file has changed
+// before it began.
 const ExamplesFile = "examples"
 
 // maxExamples limits the size of a file of examples, in bytes.
 const maxExamples = 4 << 20
 
 // ReadExamples reads a file of examples. It returns whether each page is about the topic, by address, and the
-// lines that it could not read.
+// lines that it could not parse.
 func ReadExamples(name string) (relevant map[string]bool, bad []string, err error) {
 	b, err := atomicfile.ReadFile(name, maxExamples)
 	if err != nil {
 		return nil, nil, err
 	}
+	relevant, bad = parseExamples(b)
+	return relevant, bad, nil
+}
+
+func parseExamples(b []byte) (relevant map[string]bool, bad []string) {
 	relevant = map[string]bool{}
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimSpace(line)
@@ -46,7 +48,7 @@ func ReadExamples(name string) (relevant map[string]bool, bad []string, err erro
 			bad = append(bad, line)
 		}
 	}
-	return relevant, bad, nil
+	return relevant, bad
 }
 
 // LastExamples returns the name of the newest file of examples of the generations up to g, "" if there is none.
@@ -59,7 +61,8 @@ func LastExamples(generations string, g int) string {
 	return ""
 }
 
-// keepExamples copies the examples to generation g, if they have changed since they were last copied.
+// keepExamples copies the examples to generation g, if they have changed since they were last copied. A file that
+// cannot be read does not end the crawl: the user may write it at any time.
 func (c *Crawl) keepExamples(g int) error {
 	name := c.Dir.Path(ExamplesFile)
 	info, err := os.Lstat(name)
@@ -68,13 +71,12 @@ func (c *Crawl) keepExamples(g int) error {
 		return nil
 	case err == nil && c.examples != nil && info.Size() == c.examples.Size() && info.ModTime().Equal(c.examples.ModTime()):
 		return nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
 	}
 	c.examples = info
-	now, err := readSmall(name)
-	if err != nil {
-		return err
+	now, err := atomicfile.ReadFile(name, maxExamples)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.View.Say("%s is not used, and earlier examples stay: %v", name, err)
+		return nil
 	}
 	before := []byte(nil)
 	if last := LastExamples(c.Dir.Generations(), g); last != "" {
@@ -85,13 +87,7 @@ func (c *Crawl) keepExamples(g int) error {
 	if bytes.Equal(before, now) {
 		return nil
 	}
-	relevant, bad, err := ReadExamples(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
+	relevant, bad := parseExamples(now)
 	for _, line := range bad[:min(len(bad), 3)] {
 		c.View.Say("%s: a line is not + or - and an address: %.100q", name, line)
 	}

@@ -74,6 +74,20 @@ func TestExamplesOfGenerations(t *testing.T) {
 	if want := "learns from 1 page about the topic and 1 on others, from generation 4 on"; !strings.Contains(said.String(), want) {
 		t.Errorf("crawl says %q, not %q", &said, want)
 	}
+	for what, write := range map[string]func() error{
+		"it is a directory":     func() error { return os.Mkdir(name, 0o777) },
+		"is larger than 4 MiB":  func() error { return os.WriteFile(name, make([]byte, maxExamples+1), 0o666) },
+		"is not used, and earl": func() error { return os.Symlink(name, name) },
+	} {
+		said.Reset()
+		testfile.Check(t, write())
+		keep(c, 7, "/0005/examples")
+		keep(c, 7, "/0005/examples")
+		if strings.Count(said.String(), what) != 1 {
+			t.Errorf("crawl says %q, not %q once", &said, what)
+		}
+		testfile.Check(t, os.Remove(name))
+	}
 	said.Reset()
 	testfile.Check(t, os.WriteFile(name, []byte("+ http://c.test/\n"), 0o666))
 	keep(crawl(false), 7, "/0005/examples")

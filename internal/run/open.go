@@ -550,10 +550,10 @@ func (d Dir) mayHavePages(t *Totals) bool {
 	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
-// clear removes the files of a run that has no page, except those in keep, so that the run can be
-// started anew.
+// clear removes the files of a run that has no page, except those in keep and those that others write, so that the
+// run can be started anew.
 func (d Dir) clear(keep []string) error {
-	keep = append(keep, lockFile, StopFile, ServeLog, "lost+found")
+	keep = append(keep, lockFile, StopFile, ServeLog, ExamplesFile, "lost+found")
 	for _, name := range runFiles {
 		if slices.Contains(keep, name) {
 			continue
