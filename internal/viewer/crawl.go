@@ -140,11 +140,15 @@ func (c *crawl) look(now time.Time) {
 		c.last, err = readGeneration(c.dir, c.totals.Generation, settings.Strategy)
 		c.note(fmt.Sprintf("the pages of generation %d", c.totals.Generation), err)
 	}
+	var examples map[string]bool
+	if teaches(settings) {
+		examples = c.readExamples()
+	}
 	is := shown{state: c.state, changed: c.log.changed(), offset: c.log.offset, pages: settings.Pages, topic: c.words(), strategy: settings.Strategy, failed: c.failed, notice: c.server.notice(c)}
 	if c.report != nil {
 		is.report = c.report.ModTime()
 	}
-	if info, err := os.Lstat(c.dir.Path(run.ExamplesFile)); err == nil {
+	if info := c.examples.info; info != nil {
 		is.named = fmt.Sprint(info.Size(), info.ModTime())
 	}
 	if is == c.shown && c.view.html != nil {
@@ -152,7 +156,7 @@ func (c *crawl) look(now time.Time) {
 	}
 	c.shown = is
 	var html bytes.Buffer
-	if err := pages.ExecuteTemplate(&html, "live", c.page(settings)); err != nil {
+	if err := pages.ExecuteTemplate(&html, "live", c.page(settings, examples)); err != nil {
 		c.server.log.Warn("a page could not be made", "run", c.dir, "err", err)
 		return
 	}

@@ -30,7 +30,7 @@ const (
 // An example is a named page.
 type example struct {
 	URL, Href string
-	Address   string // as in the file
+	Address   string // as in the file; "" if no button can send it
 	Relevant  bool
 }
 
@@ -61,11 +61,9 @@ func (c *crawl) examplesSince() int {
 	if last == "" {
 		return 0
 	}
-	used, err := readFile(last, maxExamples)
-	c.note(run.ExamplesFile, err)
+	used, _ := readFile(last, maxExamples)
 	now, err := readFile(c.dir.Path(run.ExamplesFile), maxExamples)
-	c.note(run.ExamplesFile, err)
-	if !bytes.Equal(used, now) {
+	if err != nil || !bytes.Equal(used, now) { // readExamples has noted the error
 		return 0
 	}
 	generation, _ := strconv.Atoi(filepath.Base(filepath.Dir(last))) // its name is a number
@@ -79,7 +77,7 @@ func (p *page) name(examples map[string]bool) {
 			p.MoreNamed = len(examples) - maxNamed
 			break
 		}
-		p.Examples = append(p.Examples, example{report.Text(address, maxURL), report.Link(address), address, examples[address]})
+		p.Examples = append(p.Examples, example{report.Text(address, maxURL), report.Link(address), nameable(address), examples[address]})
 	}
 	p.Generation.Found = slices.Clone(p.Generation.Found)
 	for i := range p.Generation.Found {
@@ -94,7 +92,7 @@ func (p *page) name(examples map[string]bool) {
 
 // nameable returns the address if it can be a line of the file of examples, otherwise "".
 func nameable(address string) string {
-	if address == "" || len(address) > maxExample || !isPrintable(address) || strings.ContainsAny(address, " ") {
+	if !run.IsAddress(address) || len(address) > maxExample || !isPrintable(address) || strings.Contains(address, " ") {
 		return ""
 	}
 	return strings.Clone(address)
@@ -110,7 +108,7 @@ func (c *crawl) nameExample(w http.ResponseWriter, r *http.Request, settings *ru
 	case settings == nil || !teaches(settings):
 		fail(w, http.StatusConflict, "The crawl does not learn from examples.", "The strategy forage does, on one machine.")
 		return
-	case address == "" || sign == "" || !run.IsAddress(address):
+	case address == "" || sign == "":
 		fail(w, http.StatusBadRequest, "The request names no page.", "")
 		return
 	}

@@ -76,6 +76,23 @@ func TestNameExamples(t *testing.T) {
 		t.Errorf("the file has %q", got)
 	}
 
+	// An example that no request can name has no button.
+	r.write(run.ExamplesFile, "+ www.a.test\n- http://a.test/\u202e\n- http://a.test/"+strings.Repeat("x", maxExample)+"\n+ http://a.test/\xff\n+ "+page+"\n")
+	sleep()
+	if _, _, body := get(t, "GET", address, nil); strings.Count(body, `value="undo"`) != 1 || !strings.Contains(body, "www.a.test") {
+		t.Errorf("not one example can be taken back:\n%s", body)
+	}
+
+	// The page says that the file cannot be read.
+	testfile.Check(t, os.Remove(r.dir.Path(run.ExamplesFile)))
+	testfile.Check(t, os.Mkdir(r.dir.Path(run.ExamplesFile), 0o777))
+	for range 2 {
+		sleep()
+		if _, _, body := get(t, "GET", address, nil); !strings.Contains(body, "Some of this page is missing: examples cannot be read") {
+			t.Errorf("a file that cannot be read is not mentioned:\n%s", body)
+		}
+	}
+
 	// Neither a link nor a long file is written to.
 	elsewhere := testfile.Write(t, t.TempDir()+"/elsewhere", "")
 	testfile.Check(t, os.Remove(r.dir.Path(run.ExamplesFile)))

@@ -66,7 +66,7 @@ type operator struct {
 const maxOperators = 24
 
 // page returns what the template live shows.
-func (c *crawl) page(s *run.Settings) *page {
+func (c *crawl) page(s *run.Settings, examples map[string]bool) *page {
 	t := c.totals
 	p := &page{
 		Name: c.name, State: stateOf(c.state), Failed: c.failed, Notice: c.shown.notice,
@@ -97,7 +97,7 @@ func (c *crawl) page(s *run.Settings) *page {
 	c.commands(p, s)
 	if teaches(s) {
 		p.Teaches, p.NamedIn = true, report.Text(c.dir.Path(run.ExamplesFile), maxCommand)
-		p.name(c.readExamples())
+		p.name(examples)
 		if len(p.Examples) > 0 {
 			p.Since = c.examplesSince()
 		}
