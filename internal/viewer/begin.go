@@ -226,7 +226,7 @@ func (b *beginning) check(c *Control) {
 	b.dir = run.Dir(filepath.Join(f["dir"].choice(), name))
 	if !isName(name) {
 		f["name"].fail("It is not a name of at most %d bytes, of letters, digits, -, _ and ., that begins with neither - nor .", maxName)
-	} else if _, err := os.Lstat(string(b.dir)); err == nil {
+	} else if _, err := os.Lstat(string(b.dir)); err == nil && f["dir"].Error == "" {
 		b.taken()
 	}
 	if len(b.Wrong()) > 0 {
@@ -317,7 +317,11 @@ func (s *Server) begin(b *beginning) bool {
 	}
 	done := s.control.launch(b.dir, "begin", b.words)
 	late := time.After(beginWithin)
-	for !isDir(b.dir.File(1, "")) { // before, crawl may find that it has no seeds, and remove its settings
+	for {
+		// Before its first step, crawl may find that it has no seeds, and remove its settings.
+		if state, err := b.dir.State(); err == nil && state.Step != "" {
+			return true
+		}
 		select {
 		case <-done:
 			if isRun(string(b.dir)) {
@@ -334,7 +338,6 @@ func (s *Server) begin(b *beginning) bool {
 		case <-time.After(lookEvery / 10):
 		}
 	}
-	return true
 }
 
 // takeNotice returns the notice of a run, and deletes it.

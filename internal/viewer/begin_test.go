@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/internal/run"
 	"spoor/internal/testfile"
@@ -124,6 +125,33 @@ func TestBeginACrawl(t *testing.T) {
 	}
 }
 
+// A crawl has begun when its first step runs, which may be long before its first page.
+func TestBeginDoesNotWaitForAPage(t *testing.T) {
+	runs := t.TempDir()
+	program := testfile.Write(t, filepath.Join(t.TempDir(), "crawl.sh"), "#!/bin/sh\necho 'strategy forage' >\"$2/settings\"\nsleep 5\ntouch \"$2/slept\"\n")
+	testfile.Check(t, os.Chmod(program, 0o755))
+	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Crawl: []string{program}}})
+	d := run.Dir(filepath.Join(runs, "x"))
+	go func() {
+		for !isRun(string(d)) {
+			time.Sleep(time.Millisecond)
+		}
+		lock, err := d.Hold()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { lock.Close() })
+		testfile.Write(t, d.Path("step"), "steady in\nout\ntopic\n1\n0\n0\n\n0\n")
+	}()
+	if status, location, body := post(t, server.URL+"/begin", nil, values("name", "x")); status != 303 || location != "/run/x/" {
+		t.Errorf("%d, %s\n%s", status, location, body)
+	}
+	if _, err := os.Lstat(d.Path("slept")); err == nil {
+		t.Error("the answer came only when the crawl had ended")
+	}
+}
+
 func TestWrongValuesBeginNothing(t *testing.T) {
 	dir := t.TempDir()
 	runs := filepath.Join(dir, "runs")
@@ -200,6 +228,9 @@ func TestWrongValuesBeginNothing(t *testing.T) {
 		if status, _, _ := get(t, "GET", server.URL+"/begin?"+form.Encode(), nil); len(test.value) < 10_000 && status != 400 {
 			t.Errorf("%s=%.40q: %d by GET", test.field, test.value, status)
 		}
+	}
+	if _, _, body := post(t, server.URL+"/begin", nil, values("dir", dir, "name", "runs")); strings.Contains(body, "of this name already") {
+		t.Error("the answer tells whether a file elsewhere exists")
 	}
 	if status, _, body := post(t, server.URL+"/begin", nil, values("seeds", strings.Repeat("x", maxForm))); status != 400 || !strings.Contains(body, "It may have 1 MiB") {
 		t.Errorf("a request that is too long: %d", status)

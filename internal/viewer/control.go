@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -248,7 +249,7 @@ func attempt(d run.Dir, name string, words []string) string {
 		return "The command " + name + " could not write to " + messages + "."
 	}
 	defer log.Close()
-	begun, err := log.Seek(0, 2)
+	begun, err := log.Seek(0, io.SeekEnd)
 	if err != nil {
 		begun = 0
 	}
