@@ -35,28 +35,33 @@ func TestScript(t *testing.T) {
 	scripttest.Run(t, testscript.Params{})
 }
 
-// The first line of stdout is the address; the link on stderr has the token, and the token works.
-func TestTheLinkWorks(t *testing.T) {
-	t.Setenv("PATH", os.Getenv("PATH"))
+// start starts the command at a free port, and returns its address and its messages.
+func start(t *testing.T, args ...string) (address string, stderr *bufio.Reader) {
+	t.Helper()
+	t.Setenv("PATH", os.Getenv("PATH")) // serve changes it
 	t.Setenv("PROGRAM_PREFIX", "")
-	dir := t.TempDir()
-	testfile.Check(t, os.Mkdir(filepath.Join(dir, "jazz"), 0o777))
-	testfile.Write(t, filepath.Join(dir, "jazz", "settings"), "strategy niche\n")
 	stdout, out := io.Pipe()
-	stderr, errs := io.Pipe()
-	file := filepath.Join(dir, "token")
+	messages, errs := io.Pipe()
 	go func() {
-		err := serve([]string{"-addr", "127.0.0.1:0", "-token-file", file, dir}, nil, out, errs)
+		err := serve(append([]string{"-addr", "127.0.0.1:0"}, args...), nil, out, errs)
 		out.CloseWithError(err)
 		errs.CloseWithError(err)
 	}()
-	line := func(r io.Reader) string {
-		t.Helper()
-		text, err := bufio.NewReader(r).ReadString('\n')
-		testfile.Check(t, err)
-		return strings.TrimSpace(text)
-	}
-	address, link := line(stdout), line(stderr)
+	address, err := bufio.NewReader(stdout).ReadString('\n')
+	testfile.Check(t, err)
+	return strings.TrimSpace(address), bufio.NewReader(messages)
+}
+
+// The first line of stdout is the address; the link on stderr has the token, and the token works.
+func TestTheLinkWorks(t *testing.T) {
+	dir := t.TempDir()
+	testfile.Check(t, os.Mkdir(filepath.Join(dir, "jazz"), 0o777))
+	testfile.Write(t, filepath.Join(dir, "jazz", "settings"), "strategy niche\n")
+	file := filepath.Join(dir, "token")
+	address, stderr := start(t, "-token-file", file, dir)
+	link, err := stderr.ReadString('\n')
+	testfile.Check(t, err)
+	link = strings.TrimSpace(link)
 	token := strings.TrimSpace(string(testfile.Read(t, file)))
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 || len(token) < 26 {
 		t.Errorf("the file of the token: %v, %v, %q", info.Mode(), err, token)
@@ -88,19 +93,11 @@ func TestTheLinkWorks(t *testing.T) {
 
 // By TLS the server speaks HTTP/2, in which a stream of events shares a connection with other requests.
 func TestTLS(t *testing.T) {
-	t.Setenv("PATH", os.Getenv("PATH"))
-	t.Setenv("PROGRAM_PREFIX", "")
 	dir := t.TempDir()
 	cert, key := makeCertificate(t, dir)
 	testfile.Check(t, os.Mkdir(filepath.Join(dir, "jazz"), 0o777))
 	testfile.Write(t, filepath.Join(dir, "jazz", "settings"), "strategy niche\n")
-	stdout, out := io.Pipe()
-	go func() {
-		out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", "-cert", cert, "-key", key, dir}, nil, out, io.Discard))
-	}()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
-	testfile.Check(t, err)
-	address = strings.TrimSpace(address)
+	address, _ := start(t, "-cert", cert, "-key", key, dir)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(testfile.Read(t, cert))
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
@@ -125,14 +122,7 @@ func TestSlowClients(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for the time limits")
 	}
-	t.Setenv("PATH", os.Getenv("PATH"))
-	t.Setenv("PROGRAM_PREFIX", "")
-	dir := t.TempDir()
-	stdout, out := io.Pipe()
-	go func() { out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", dir}, nil, out, io.Discard)) }()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
-	testfile.Check(t, err)
-	address = strings.TrimSpace(address)
+	address, _ := start(t, t.TempDir())
 	host := strings.Trim(strings.TrimPrefix(address, "http:"), "/")
 	const slack = 10 * time.Second // of a busy machine
 	var clients sync.WaitGroup
@@ -190,13 +180,7 @@ func TestSlowClients(t *testing.T) {
 
 // A header that is too long is refused.
 func TestLongHeaders(t *testing.T) {
-	t.Setenv("PATH", os.Getenv("PATH"))
-	t.Setenv("PROGRAM_PREFIX", "")
-	stdout, out := io.Pipe()
-	go func() { out.CloseWithError(serve([]string{"-addr", "127.0.0.1:0", t.TempDir()}, nil, out, io.Discard)) }()
-	address, err := bufio.NewReader(stdout).ReadString('\n')
-	testfile.Check(t, err)
-	address = strings.TrimSpace(address)
+	address, _ := start(t, t.TempDir())
 	for length, want := range map[int]int{maxHeader / 2: 200, 2 * maxHeader: 431} {
 		answer, err := http.Get(address + "search?q=" + strings.Repeat("x", length))
 		testfile.Check(t, err)
