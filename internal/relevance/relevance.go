@@ -5,8 +5,8 @@
 // framework: BM25 and beyond", 2009) with the document frequencies of a background collection or, if there
 // is none, of the crawl. The second is Rocchio's: the pages with the highest scores and the trusted seeds serve
 // as examples of relevant pages (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in
-// information retrieval", 1971). Pages that somebody has named as relevant or irrelevant count more, and more so the
-// more there are. The third is the score of a classifier that was trained on
+// information retrieval", 1971). Pages that the user has named as relevant or irrelevant have weights of their own,
+// which grow with their number. The third is the score of a classifier that was trained on
 // examples, if there is one.
 //
 // Terms are numbers, and pages are lists of terms with counts. A model depends only on the
@@ -33,10 +33,10 @@ type Page struct {
 	Named  Named
 }
 
-// Named says what somebody has said of a page, which is not a seed then.
+// Named is the user's judgement of a page. A page that is named is not passed as a seed.
 type Named int8
 
-// What is said of a page.
+// Judgements of pages.
 const (
 	Unnamed Named = iota
 	Relevant
@@ -290,7 +290,7 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 	}
 }
 
-// add adds the mean of the pages that are named so to a mean, with a share that grows with their number.
+// add mixes the mean of the pages that are named so into another mean, with a share that grows with their number.
 func (m *Model) add(to []float64, share float64, vectors []vector, pages []Page, named Named) {
 	a := ofMany(share, float64(namedAs(pages, named)))
 	if a == 0 {
@@ -307,7 +307,7 @@ func (m *Model) add(to []float64, share float64, vectors []vector, pages []Page,
 	}
 }
 
-// ofMany returns the part of a weight that n named pages have.
+// ofMany returns the weight of n named pages, if that of infinitely many is given.
 func ofMany(weight, n float64) float64 { return weight * n / (n + halfNamed) }
 
 // namedAs returns the number of pages that are named so.
@@ -340,8 +340,8 @@ func (m *Model) thirdEstimate(score float64) float64 {
 	return float64(classifierWeight * m.third.standard(score))
 }
 
-// highest returns 1 for the n highest scores and 0 for the others. Of equal scores, the first ones
-// are chosen.
+// highest returns 1 for the n highest scores and 0 for the others and for -∞, the score of a page that is no
+// example. Of equal scores, the first ones are chosen.
 func highest(scores []float64, n int) []float64 {
 	order := make([]int, len(scores))
 	for i := range order {
@@ -350,7 +350,9 @@ func highest(scores []float64, n int) []float64 {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
 	chosen := make([]float64, len(scores))
 	for _, i := range order[:min(n, len(order))] {
-		chosen[i] = 1
+		if !math.IsInf(scores[i], -1) {
+			chosen[i] = 1
+		}
 	}
 	return chosen
 }

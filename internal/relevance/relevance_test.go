@@ -176,3 +176,14 @@ func TestNamedPages(t *testing.T) {
 		}
 	}
 }
+
+// A page that is named as irrelevant is no example of relevant pages, even if there are few others.
+func TestIrrelevantPagesAreNoExamples(t *testing.T) {
+	pages := (corpus{rand.New(rand.NewPCG(6, 6))}).pages(minPages, 4, 0)
+	for i := range pages {
+		pages[i].Named = Irrelevant
+	}
+	if m := New(query(), pages, 0, 100); len(m.Topic) == 0 || slices.Max(m.Topic) > 0 {
+		t.Errorf("pages about the topic have the terms %v", m.Topic)
+	}
+}
