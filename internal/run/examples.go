@@ -38,7 +38,7 @@ func parseExamples(b []byte) (relevant map[string]bool, bad []string) {
 		url = strings.TrimSpace(url)
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
-		case url == "":
+		case !IsAddress(url) || strings.ContainsAny(url, " \t"):
 			bad = append(bad, line)
 		case sign == "+", sign == "-":
 			relevant[url] = sign == "+"

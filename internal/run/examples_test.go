@@ -25,6 +25,7 @@ func TestReadExamples(t *testing.T) {
 		{"taken back", "+ " + about + "\n- " + other + "\n= " + about + "\n", map[string]bool{other: false}, nil},
 		{"comments and empty lines", "# pages of July\n\n+ " + about, map[string]bool{about: true}, nil},
 		{"lines that are no examples", about + "\n+\n* " + about + "\n+ " + about, map[string]bool{about: true}, []string{about, "+", "* " + about}},
+		{"no address, or more than one", "+ a.test\n- " + about + " " + other + "\n= " + about + "  is gone", nil, []string{"+ a.test", "- " + about + " " + other, "= " + about + "  is gone"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			name := t.TempDir() + "/examples"

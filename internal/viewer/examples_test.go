@@ -77,9 +77,9 @@ func TestNameExamples(t *testing.T) {
 	}
 
 	// An example that no request can name has no button.
-	r.write(run.ExamplesFile, "+ www.a.test\n- http://a.test/\u202e\n- http://a.test/"+strings.Repeat("x", maxExample)+"\n+ http://a.test/\xff\n+ "+page+"\n")
+	r.write(run.ExamplesFile, "- http://a.test/\u202e\n- http://a.test/"+strings.Repeat("x", maxExample)+"\n+ http://a.test/\xff\n+ "+page+"\n")
 	sleep()
-	if _, _, body := get(t, "GET", address, nil); strings.Count(body, `value="undo"`) != 1 || !strings.Contains(body, "www.a.test") {
+	if _, _, body := get(t, "GET", address, nil); strings.Count(body, `value="undo"`) != 1 || !strings.Contains(body, "http://a.test/xxx") {
 		t.Errorf("not one example can be taken back:\n%s", body)
 	}
 
