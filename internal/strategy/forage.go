@@ -60,7 +60,7 @@ type forage struct {
 	common     map[string]float64 // share of the background documents that contain the stem
 	classifier map[string]float64 // weight of the stem, if the topic has examples
 
-	examples map[string]bool // fetched pages that somebody has named, see teach
+	examples map[string]bool // fetched pages that the user has named, see teach
 }
 
 // An extent is the size of the crawl at some time.
@@ -135,7 +135,7 @@ func (s *forage) teach(relevant map[string]bool) {
 	}
 }
 
-// named returns what somebody has said of pages, by place.
+// named returns the user's judgements of fetched pages, by their index in s.pages.
 func (s *forage) named() map[int]relevance.Named {
 	list := map[int]relevance.Named{}
 	for url, about := range s.examples {

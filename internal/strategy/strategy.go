@@ -47,7 +47,7 @@ type aimed interface {
 	aim(*topic.Topic) error
 }
 
-// A teachable strategy learns from pages that somebody has named as examples.
+// A teachable strategy learns from pages that the user has named as examples.
 type teachable interface {
 	Strategy
 	// teach sets the examples: whether each is about the topic, by address. It is called after Breed and before the
@@ -199,7 +199,7 @@ func Learns(s Strategy) bool {
 	return ok
 }
 
-// Teach replaces the examples of s: fetched pages that somebody has named as relevant (true) or irrelevant, by
+// Teach replaces the examples of s: fetched pages that the user has named as relevant (true) or irrelevant, by
 // address. It must be called after Breed and before the next Visit. It does nothing for a strategy that does not
 // learn from examples.
 func Teach(s Strategy, relevant map[string]bool) {

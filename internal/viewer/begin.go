@@ -24,7 +24,7 @@ import (
 	"spoor/internal/weburl"
 )
 
-// Limits of a crawl that somebody begins on a page.
+// Limits of the form.
 const (
 	maxForm    = 1 << 20 // bytes of a request
 	maxWords   = 500     // characters of the topic
@@ -72,8 +72,8 @@ func (f *field) fail(format string, args ...any) {
 	}
 }
 
-// isPrintable reports whether s is UTF-8 without control characters, also of the writing direction: a command line
-// must look as it is.
+// isPrintable reports whether s is UTF-8 without control characters and without those of the writing direction,
+// which would make a command line look like another one.
 func isPrintable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) })
 }
@@ -141,8 +141,8 @@ func (f *field) addresses() (list []string) {
 	return list
 }
 
-// A beginning is the page on which a crawl is begun.
-type beginning struct {
+// A beginPage is the page with the form.
+type beginPage struct {
 	Dirs    []string          // which can hold a new run
 	Fields  map[string]*field // by name
 	order   []*field          // as on the page
@@ -153,8 +153,8 @@ type beginning struct {
 	dir     run.Dir           // of the new run
 }
 
-// holding returns the directories in which a crawl can be begun: those of the server that are no runs themselves.
-func (s *Server) holding() (dirs []string) {
+// parentDirs returns the directories of the server in which a new run can be made: those that are not runs.
+func (s *Server) parentDirs() (dirs []string) {
 	for _, dir := range s.dirs {
 		if isDir(dir) && !isRun(dir) && !run.Dir(dir).IsNode() {
 			dirs = append(dirs, dir)
@@ -163,9 +163,9 @@ func (s *Server) holding() (dirs []string) {
 	return dirs
 }
 
-// newBeginning returns the page with some values.
-func (s *Server) newBeginning(values url.Values) *beginning {
-	b := &beginning{Dirs: s.holding(), Fields: map[string]*field{}}
+// newBeginPage returns the page with the given values of fields, and defaults for the others.
+func (s *Server) newBeginPage(values url.Values) *beginPage {
+	b := &beginPage{Dirs: s.parentDirs(), Fields: map[string]*field{}}
 	if len(b.Dirs) == 0 {
 		return b
 	}
@@ -211,8 +211,8 @@ func (c *Control) needsContact() bool {
 	})
 }
 
-// check makes the command line of the values, or notes what is wrong with them.
-func (b *beginning) check(c *Control) {
+// check sets the command line, or notes which values are wrong.
+func (b *beginPage) check(c *Control) {
 	f := b.Fields
 	words, language, seeds := f["words"].text(), f["language"].choice(), f["seeds"].addresses()
 	pages, relevant, kind := f["pages"].number(), f["relevant"].number(), f["strategy"].choice()
@@ -246,12 +246,13 @@ func (b *beginning) check(c *Control) {
 	b.Command = line(b.words)
 }
 
-func (b *beginning) taken() {
+// taken notes that the name is in use.
+func (b *beginPage) taken() {
 	b.Fields["name"].fail("There is a directory or file of this name already: %s.", b.dir)
 }
 
 // Wrong returns the fields with a wrong value.
-func (b *beginning) Wrong() (list []*field) {
+func (b *beginPage) Wrong() (list []*field) {
 	for _, f := range b.order {
 		if f.Error != "" {
 			list = append(list, f)
@@ -282,7 +283,7 @@ func (s *Server) showBegin(w http.ResponseWriter, r *http.Request) {
 	if posted {
 		values = r.PostForm
 	}
-	b := s.newBeginning(values)
+	b := s.newBeginPage(values)
 	switch {
 	case len(b.Dirs) == 0 && posted:
 		show(w, http.StatusConflict, "begin", b)
@@ -306,7 +307,7 @@ func (s *Server) showBegin(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin starts a crawl, and reports whether it has begun.
-func (s *Server) begin(b *beginning) bool {
+func (s *Server) begin(b *beginPage) bool {
 	switch err := os.Mkdir(string(b.dir), 0o777); {
 	case errors.Is(err, fs.ErrExist): // in the meantime
 		b.taken()

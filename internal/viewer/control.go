@@ -35,7 +35,7 @@ type Control struct {
 // messages is the file of a run directory to which the commands that the server starts write.
 const messages = run.ServeLog
 
-// Exit statuses of a crawl that somebody has ended.
+// Exit statuses of a crawl that a signal has ended.
 const (
 	statusInterrupted = 130
 	statusTerminated  = 143

@@ -20,7 +20,7 @@ import (
 	"spoor/internal/strategy"
 )
 
-// Limits of examples, the pages that somebody has named as relevant or not.
+// Limits of examples, the pages that users have named as relevant or not.
 const (
 	maxExample  = 2048    // bytes of an address that can be named
 	maxExamples = 1 << 20 // bytes of the file
@@ -45,7 +45,7 @@ func teaches(s *run.Settings) bool {
 // readExamples returns the examples of the run, nil if there are none.
 func (c *crawl) readExamples() map[string]bool {
 	list, err := c.examples.get(c.dir.Path(run.ExamplesFile), func() (map[string]bool, error) {
-		list, _, err := run.ReadExamples(c.dir.Path(run.ExamplesFile)) // crawl tells of lines that it cannot read
+		list, _, err := run.ReadExamples(c.dir.Path(run.ExamplesFile)) // crawl reports the lines that it cannot parse
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
