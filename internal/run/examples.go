@@ -91,10 +91,10 @@ func (c *Crawl) keepExamples(g int) error {
 	for _, line := range bad[:min(len(bad), 3)] {
 		c.View.Say("%s: a line is not + or - and an address: %.100q", name, line)
 	}
-	if evolve := c.Stages.find("evolve"); !c.teaches || !evolve.Own || c.Settings.Partition != "" {
+	if evolve := c.Stages.find("evolve"); !c.teaches || evolve == nil || !evolve.Own || c.Settings.Partition != "" {
 		why := "the strategy " + c.Settings.Strategy + " does not learn from examples"
 		switch {
-		case !evolve.Own:
+		case evolve == nil || !evolve.Own:
 			why = "the stage evolve is your command"
 		case c.Settings.Partition != "":
 			why = "the crawl runs on several machines"

@@ -28,6 +28,7 @@ import (
 	"spoor/internal/relevance"
 	"spoor/internal/ridge"
 	"spoor/internal/topic"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -138,13 +139,18 @@ func (s *forage) teach(relevant map[string]bool) {
 // named returns the user's judgements of fetched pages, by their index in s.pages.
 func (s *forage) named() map[int]relevance.Named {
 	list := map[int]relevance.Named{}
-	for url, about := range s.examples {
+	for _, url := range slices.Sorted(maps.Keys(s.examples)) { // several may be names of one page
 		node, ok := s.web.Find(url)
+		if !ok {
+			if canonical, err := weburl.Canonical(url); err == nil {
+				node, ok = s.web.Find(canonical)
+			}
+		}
 		if !ok {
 			continue
 		}
 		if place, ok := s.page(node); ok {
-			if list[place] = relevance.Irrelevant; about {
+			if list[place] = relevance.Irrelevant; s.examples[url] {
 				list[place] = relevance.Relevant
 			}
 		}

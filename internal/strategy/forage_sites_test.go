@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/relevance"
 	"spoor/internal/wire"
 )
 
@@ -119,6 +120,22 @@ func (sited) fetch(a Address, generation int) *wire.Record {
 		rec.Links = append(rec.Links, wire.Link{URL: fmt.Sprintf("http://%s/page/%d", other, rng.IntN(200)), Anchor: "genetic crawler"})
 	}
 	return rec
+}
+
+// An example may be spelled otherwise than the page, and the last name of a page counts.
+func TestNamesOfExamples(t *testing.T) {
+	s := newStrategy(t, "forage", target(t), nil).(*forage)
+	for g, a := range seeds("a.test/", "b.test/x") {
+		rec := sited{}.fetch(a, g)
+		rec.URL = a.URL
+		s.Visit(rec)
+	}
+	for range 20 { // the order of a map differs
+		s.teach(map[string]bool{"HTTP://A.test": true, "http://a.test:80/": false, "http://b.test/x": true, "http://c.test/": true, "no address": true})
+		if got := s.named(); len(got) != 2 || got[0] != relevance.Irrelevant || got[1] != relevance.Relevant {
+			t.Fatalf("the named pages are %v", got)
+		}
+	}
 }
 
 // Examples change what is proposed, and a crawl that is restored and given them proposes the same.
