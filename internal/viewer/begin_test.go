@@ -3,6 +3,7 @@ package viewer
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -72,9 +73,7 @@ func TestBeginACrawl(t *testing.T) {
 
 	// The form shows the command line, by both methods, and begins nothing.
 	asked := url.Values{"check": {"yes"}}
-	for name, value := range form {
-		asked[name] = value
-	}
+	maps.Copy(asked, form)
 	status, _, shown := post(t, server.URL+"/begin", nil, asked)
 	got, _, linked := get(t, "GET", server.URL+"/begin?"+form.Encode(), nil)
 	for name, body := range map[string]string{"POST": shown, "GET": linked} {

@@ -142,7 +142,7 @@ func TestHostileTextOfCaptures(t *testing.T) {
 		if status != 200 || header.Get("Content-Security-Policy") != cachedPolicy || header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Fatalf("%q: %d, %v", hostileTitle(i), status, header)
 		}
-		for _, line := range strings.Split(skeleton(t, capture), "\n") {
+		for line := range strings.SplitSeq(skeleton(t, capture), "\n") {
 			if name, _, _ := strings.Cut(strings.TrimPrefix(line, "<"), " "); dropped[name] {
 				t.Fatalf("%q: the capture has %s", hostileTitle(i), line)
 			}
