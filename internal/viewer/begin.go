@@ -18,7 +18,6 @@ import (
 
 	"spoor/internal/report"
 	"spoor/internal/run"
-	"spoor/internal/strategy"
 	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
@@ -176,7 +175,7 @@ func (s *Server) newBeginPage(values url.Values) *beginPage {
 	for _, code := range text.Languages() {
 		languages = append(languages, option{code, code})
 	}
-	for _, k := range strategy.Kinds() {
+	for _, k := range s.control.Strategies {
 		o := option{k.Name, k.Name + ": " + k.Summary}
 		if k.Name == ours {
 			strategies = append([]option{o}, strategies...)

@@ -17,6 +17,8 @@ import (
 	"spoor/internal/testfile"
 )
 
+var someStrategies = []Strategy{{"bestfirst", "by score"}, {"forage", "by models"}, {"niche", "by niches"}}
+
 // newCrawlProgram writes a program that stands for crawl: it writes its arguments to the file called, fails if
 // one of them contains fails, and otherwise makes the run.
 func newCrawlProgram(t *testing.T, dir string) string {
@@ -63,7 +65,7 @@ func TestBeginACrawl(t *testing.T) {
 	runs := filepath.Join(dir, "the runs")
 	testfile.Check(t, os.Mkdir(runs, 0o777))
 	program := newCrawlProgram(t, dir)
-	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Crawl: []string{program}, Flags: []string{"-search=x.db", "-allow-private"}}})
+	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Strategies: someStrategies, Crawl: []string{program}, Flags: []string{"-search=x.db", "-allow-private"}}})
 	form := values("words", "  -it's   a <topic> ", "seeds", "\r\nhttps://a.test/?a=b&c='d'\r\n\r\n http://b.test/-x \r\n", "language", "de", "pages", "500", "relevant", "20", "same-host", "yes", "strategy", "niche",
 		"name", "Jäzz-1")
 	d := run.Dir(filepath.Join(runs, "Jäzz-1"))
@@ -129,7 +131,7 @@ func TestBeginDoesNotWaitForAPage(t *testing.T) {
 	runs := t.TempDir()
 	program := testfile.Write(t, filepath.Join(t.TempDir(), "crawl.sh"), "#!/bin/sh\necho 'strategy forage' >\"$2/settings\"\nsleep 5\ntouch \"$2/slept\"\n")
 	testfile.Check(t, os.Chmod(program, 0o755))
-	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Crawl: []string{program}}})
+	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Strategies: someStrategies, Crawl: []string{program}}})
 	d := run.Dir(filepath.Join(runs, "x"))
 	go func() {
 		for !isRun(string(d)) {
@@ -157,7 +159,7 @@ func TestWrongValuesBeginNothing(t *testing.T) {
 	testfile.Check(t, os.MkdirAll(filepath.Join(runs, "taken"), 0o777))
 	testfile.Write(t, filepath.Join(runs, "file"), "")
 	testfile.Check(t, os.Symlink("nowhere", filepath.Join(runs, "link")))
-	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Crawl: []string{newCrawlProgram(t, dir)}}})
+	server := start(t, Options{Dirs: []string{runs}, Control: &Control{Strategies: someStrategies, Crawl: []string{newCrawlProgram(t, dir)}}})
 	lines := func(n int) string { return strings.Repeat("https://a.test/\n", n) }
 	for _, test := range []struct{ field, value, want string }{
 		{"words", "", "It is missing."},
@@ -254,7 +256,7 @@ func TestWhereACrawlCanBegin(t *testing.T) {
 		testfile.Check(t, os.Mkdir(dirs[len(dirs)-1], 0o777))
 	}
 	single := newRun(t, filepath.Join(dir, "single"))
-	control := func() *Control { return &Control{Crawl: []string{program}} }
+	control := func() *Control { return &Control{Strategies: someStrategies, Crawl: []string{program}} }
 
 	server := start(t, Options{Dirs: []string{string(single.dir), filepath.Join(dir, "missing")}, Control: control()})
 	for method, want := range map[string]int{"GET": 200, "POST": 409} {
@@ -292,7 +294,7 @@ func TestWhoMayBeginACrawl(t *testing.T) {
 	if _, _, list := get(t, "GET", plain.URL+"/", nil); strings.Contains(list, "/begin") {
 		t.Error("the list has a link to the form without -control")
 	}
-	server := start(t, Options{Dirs: []string{runs}, Access: access, Control: &Control{Crawl: []string{newCrawlProgram(t, dir)}}})
+	server := start(t, Options{Dirs: []string{runs}, Access: access, Control: &Control{Strategies: someStrategies, Crawl: []string{newCrawlProgram(t, dir)}}})
 	name, value := access.cookie()
 	cookie := name + "=" + value
 	for i, test := range []struct {

@@ -27,9 +27,17 @@ type Control struct {
 	Flags  []string // of crawl, for crawls that are begun; after those of the page, so that they prevail
 	Report []string // of report
 
+	Strategies []Strategy // from which to choose; forage is the default
+
 	mu      sync.Mutex
 	notices map[run.Dir]string // how the last command for a run has failed
 	making  map[run.Dir]bool   // whether a report is being made
+}
+
+// A Strategy is a strategy, as evolve -strategies -json describes it.
+type Strategy struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
 }
 
 // messages is the file of a run directory to which the commands that the server starts write.

@@ -17,7 +17,6 @@ import (
 	"spoor/internal/atomicfile"
 	"spoor/internal/report"
 	"spoor/internal/run"
-	"spoor/internal/strategy"
 )
 
 // Limits of examples, the pages that users have named as relevant or not.
@@ -34,12 +33,9 @@ type example struct {
 	Relevant  bool
 }
 
-// teaches reports whether a crawl learns from examples.
+// teaches reports whether a crawl learns from examples: then crawl has given the stage evolve the flag -examples.
 func teaches(s *run.Settings) bool {
-	if s.Partition != "" || s.Crawl != "" || slices.Contains(s.Replaced, "evolve") {
-		return false
-	}
-	return slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == s.Strategy && strategy.Learns(k.New()) })
+	return !slices.Contains(s.Replaced, "evolve") && strings.Contains(s.Ran["evolve"], " -examples ")
 }
 
 // readExamples returns the examples of the run, nil if there are none.

@@ -15,7 +15,7 @@ import (
 // examples.
 func TestNameExamples(t *testing.T) {
 	r := newRun(t, t.TempDir()+"/deer")
-	r.write(run.SettingsFile, "strategy forage\nseed 1\nsize 20\npages 100\n")
+	r.write(run.SettingsFile, "strategy forage\nseed 1\nsize 20\npages 100\nstage evolve evolve -strategy forage -examples x/generations -n 20\n")
 	const page = "http://a.test/?a=1&b='2'"
 	r.generation(run.NewSummary(1), "", `{"v":1,"url":"`+page+`","status_code":200,"title":"A <b>deer</b>","score":0.5,"relevant":true}`+"\n"+
 		`{"v":1,"url":"http://a.test/`+strings.Repeat("long", maxExample/4)+`","status_code":200,"title":"too long","score":0.4}`+"\n")
@@ -114,10 +114,10 @@ func TestNoExamples(t *testing.T) {
 		control        *Control
 		status         int
 	}{
-		{"without control", "strategy forage\n", nil, http.StatusForbidden},
-		{"another strategy", "strategy bestfirst\n", &Control{}, http.StatusConflict},
-		{"evolve is replaced", "strategy forage\nreplaced evolve\nstage evolve cat\n", &Control{}, http.StatusConflict},
-		{"on several machines", "strategy forage\ncrawl big\n", &Control{}, http.StatusConflict},
+		{"without control", "strategy forage\nstage evolve evolve -examples x -n 20\n", nil, http.StatusForbidden},
+		{"another strategy", "strategy bestfirst\nstage evolve evolve -n 20\n", &Control{}, http.StatusConflict},
+		{"evolve is replaced", "strategy forage\nreplaced evolve\nstage evolve evolve -examples x -n 20\n", &Control{}, http.StatusConflict},
+		{"on several machines", "strategy forage\ncrawl big\nstage evolve evolve -window 20\n", &Control{}, http.StatusConflict},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRun(t, t.TempDir()+"/deer")

@@ -2,9 +2,11 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -207,10 +209,25 @@ func control(prefix run.Prefix) (*viewer.Control, error) {
 	if !beside(c.Crawl[0]) && beside("spoor") {
 		c.Crawl = run.Prefix("spoor ").Words("crawl")
 	}
-	for _, words := range [][]string{c.Crawl, c.Report} {
+	list := prefix.Words("evolve", "-strategies", "-json")
+	if !beside(list[0]) && beside("spoor") {
+		list = run.Prefix("spoor ").Words("evolve", "-strategies", "-json")
+	}
+	for _, words := range [][]string{c.Crawl, c.Report, list} {
 		if _, err := exec.LookPath(words[0]); err != nil {
 			return nil, fmt.Errorf("-control needs the command %s: %w\nhint: put it on the PATH", words[0], err)
 		}
+	}
+	described, err := exec.Command(list[0], list[1:]...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("-control: %s: %w", strings.Join(list, " "), err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(described)); d.More(); {
+		var s viewer.Strategy
+		if err := d.Decode(&s); err != nil {
+			return nil, fmt.Errorf("-control: %s: %w", strings.Join(list, " "), err)
+		}
+		c.Strategies = append(c.Strategies, s)
 	}
 	return c, nil
 }
