@@ -3,5 +3,6 @@
 // frontier with Pebble, bbolt and SQLite. content compares the main content of pages with that of
 // go-trafilatura and go-readability. charsets and languages compare the recognition of charsets
 // and languages, on the texts that translations writes. search compares the index of search with
-// bleve. It is a separate module; scripts/bench and the Makefile run it.
+// bleve. watchers measures by how much browsers that watch a crawl slow it down. It is a separate
+// module; scripts/bench and the Makefile run it.
 package bench
