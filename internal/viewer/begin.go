@@ -147,7 +147,7 @@ type beginPage struct {
 	order   []*field          // as on the page
 	Command string            // the command line; "" while a value is missing or wrong
 	Name    string            // of the new run
-	Failed  string            // why the crawl has not begun; "" if nobody has tried
+	Failed  string            // why the crawl could not be started; "" if it was not tried
 	words   []string          // of Command
 	dir     run.Dir           // of the new run
 }

@@ -434,7 +434,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A watcher that does not read gets the newest event when it does, and delays nobody.
+// A watcher that pauses gets the newest event when it reads again. Other watchers do not wait for it.
 func TestSlowWatchers(t *testing.T) {
 	events := make(chan []byte)
 	f := feed{places: make(chan struct{}, 2), look: func() []byte { return <-events }}
@@ -472,7 +472,7 @@ func TestSlowWatchers(t *testing.T) {
 	close(events)
 }
 
-// A connection that nobody reads is closed when its buffers are full, and delays nobody.
+// A connection whose buffers are full is closed after writeTimeout. Other watchers still receive events in time.
 func TestWatcherThatNeverReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a timeout of ten seconds")
