@@ -101,15 +101,15 @@ type server struct {
 
 	window        int // number of the current window, or of the next one
 	phase         phase
-	from          int       // window of the mark that is sent before the first window
-	firstMarkSeen bool      // whether that mark has come back
-	due           time.Time // when to try to lease again
-	lastActivity  time.Time // time of the last input or output
-	begun         time.Time // start of the window
-	shown         int       // outcomes in the window when its progress was last shown
-	asked         int       // number of addresses in the window
-	visited       int       // number of visited pages in the store, if Keep is set
-	empty         int       // consecutive windows without an outcome
+	from          int           // window of the mark that is sent before the first window
+	firstMarkSeen bool          // whether that mark has come back
+	due           time.Time     // when to try to lease again
+	idle          time.Duration // since the last input or output; the time in which this process was stopped (SIGSTOP) does not count
+	begun         time.Time     // start of the window
+	shown         int           // outcomes in the window when its progress was last shown
+	asked         int           // number of addresses in the window
+	visited       int           // number of visited pages in the store, if Keep is set
+	empty         int           // consecutive windows without an outcome
 
 	untried bool // fetch returned the last address without trying it
 
@@ -206,7 +206,7 @@ func (v *server) yield(ctx context.Context) error {
 			return err
 		}
 	}
-	v.compaction, v.length, v.lastActivity = nil, v.s.Compacted(), time.Now()
+	v.compaction, v.length, v.idle = nil, v.s.Compacted(), 0
 	return nil
 }
 
@@ -395,7 +395,7 @@ func (v *server) loop(ctx context.Context) error {
 	if err := next(); err != nil {
 		return err
 	}
-	v.lastActivity = time.Now()
+	v.idle = 0
 	parent := os.Getppid()
 	warned := time.Duration(0)
 	tick := time.NewTicker(drawEvery)
@@ -404,7 +404,7 @@ func (v *server) loop(ctx context.Context) error {
 	for {
 		select {
 		case p := <-full:
-			v.lastActivity, warned = time.Now(), 0
+			v.idle, warned = 0, 0
 			for i := range p.n {
 				if err := v.process(ctx, &p.recs[i]); err != nil {
 					return err
@@ -448,13 +448,13 @@ func (v *server) loop(ctx context.Context) error {
 			if v.phase == awaiting && v.sum != nil && v.sum.Outcomes < v.asked {
 				v.showProgress()
 			}
-			silence := time.Since(v.lastActivity)
-			if silence > v.Timeout && !v.Exchange { // exchange may wait for other machines for any time
-				return fmt.Errorf("nothing has come back for %v\n%s", silence.Round(time.Second), silenceHint)
+			v.idle += drawEvery
+			if v.idle > v.Timeout && !v.Exchange { // exchange may wait for other machines for any time
+				return fmt.Errorf("nothing has come back for %v\n%s", v.idle.Round(time.Second), silenceHint)
 			}
-			if silence > max(30*time.Second, 2*warned) && !v.Exchange {
-				warned = silence
-				v.Log.Warn("nothing has come back for a while", "seconds", int(silence.Seconds()), "window", v.window)
+			if v.idle > max(30*time.Second, 2*warned) && !v.Exchange {
+				warned = v.idle
+				v.Log.Warn("nothing has come back for a while", "seconds", int(v.idle.Seconds()), "window", v.window)
 			}
 		}
 	}
@@ -695,7 +695,7 @@ func (v *server) compactLog() error {
 		v.compaction = new(frontier.Compaction)
 	}
 	more, err := v.s.Compact(v.compaction)
-	v.lastActivity = time.Now() // no input was read meanwhile
+	v.idle = 0 // no input was read meanwhile
 	if err != nil {
 		v.Log.Warn("the log was not compacted", "err", err)
 	}
@@ -720,7 +720,7 @@ func (v *server) leaseAddresses(n, generation int) ([]byte, error) {
 }
 
 func (v *server) send(lines []byte) {
-	v.lastActivity = time.Now()
+	v.idle = 0
 	v.lines <- lines
 }
 
@@ -763,7 +763,7 @@ func (v *server) finish(reason string) error {
 	if v.phase == ending {
 		return nil
 	}
-	v.phase, v.served.End, v.lastActivity = ending, reason, time.Now()
+	v.phase, v.served.End, v.idle = ending, reason, 0
 	v.closeLines()
 	if reason == "" || v.Ended == nil {
 		return nil

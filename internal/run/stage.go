@@ -219,7 +219,7 @@ type meter struct {
 	kill    <-chan os.Signal
 
 	in, out atomic.Int64 // numbers of records
-	last    atomic.Int64 // time of the last input or output, in ns
+	moves   atomic.Int64 // inputs and outputs so far
 	full    atomic.Bool  // the output waits for the next stage
 
 	mu      sync.Mutex
@@ -346,7 +346,7 @@ func (m *meter) awaitInput(ctx context.Context, fed <-chan struct{}, faults <-ch
 	}
 }
 
-func (m *meter) touch() { m.last.Store(time.Now().UnixNano()) }
+func (m *meter) touch() { m.moves.Add(1) }
 
 // compare returns an error if the numbers of records read and written by a stage do not match.
 func (m *meter) compare(in, out int64) error {
@@ -514,8 +514,10 @@ func (m *meter) watch(fed, stop <-chan struct{}, faults chan<- error) {
 	if !m.endless {
 		return
 	}
-	tick := time.NewTicker(m.silence / 30)
+	const ticks = 30 // counted, because the time in which all processes were stopped (SIGSTOP) is no silence
+	tick := time.NewTicker(m.silence / ticks)
 	defer tick.Stop()
+	before, silent := int64(-1), 0
 	for {
 		select {
 		case <-stop:
@@ -526,7 +528,11 @@ func (m *meter) watch(fed, stop <-chan struct{}, faults chan<- error) {
 		marks := len(m.windows)
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
-		if m.full.Load() || time.Since(time.Unix(0, m.last.Load())) <= m.silence {
+		if moves := m.moves.Load(); m.full.Load() || moves != before {
+			before, silent = moves, 0
+			continue
+		}
+		if silent++; silent < ticks {
 			continue
 		}
 		if in > out || marks > 0 {

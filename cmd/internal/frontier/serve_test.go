@@ -20,8 +20,8 @@ import (
 // A loop is frontier serve between two pipes, whose other ends are the test's.
 type loop struct {
 	t      *testing.T
-	in     *os.File // what serve reads
-	out    *os.File // what serve writes
+	in     io.WriteCloser // what serve reads
+	out    io.ReadCloser  // what serve writes
 	lines  *bufio.Scanner
 	stderr bytes.Buffer
 	ended  chan int
