@@ -48,8 +48,8 @@ type symbiosis struct {
 
 	Bias       float64 // added to the scores in the roulette
 	Selection  float64 // share of the population that is selected
-	Population int     // number of pages of a generation
-	Factor     float64 // number of links kept in a generation, as a multiple of Population
+	Population int     // number of pages for which Factor keeps links
+	Factor     float64 // number of links kept of a generation, as a multiple of Population
 	Every      int     // generations between two queries; 0: none
 	Compat     bool    // follow the paper literally
 
@@ -76,7 +76,7 @@ func (s *symbiosis) Params() []Param {
 	return []Param{
 		{Name: "bias", Doc: "bias that the roulette adds to every fitness", Value: &s.Bias, Range: unit},
 		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: unit},
-		{Name: "population", Doc: "pages of a generation; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
+		{Name: "population", Doc: "pages for which queue-factor keeps links; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
 		{Name: "queue-factor", Doc: "crossover: links kept of a generation, as a multiple of the population", Value: &s.Factor, Range: [2]float64{0, 1000}},
 		{Name: "mutation-every", Doc: "mutation: generations between two queries, 0 for none", Value: &s.Every, Range: whole},
 		{Name: "objective", Doc: "what queries are bred for: new relevant results, or likeness to the user's words", Value: &s.queries.Objective, Words: []string{forYield, forLikeness}},
