@@ -33,7 +33,7 @@ type Page struct {
 	Named  Named
 }
 
-// Named is the user's judgement of a page. A page that is named is not passed as a seed.
+// Named is the user's judgement of a page.
 type Named int8
 
 // Judgements of pages.
@@ -120,7 +120,8 @@ func (m *Model) IDF(term int32) float64 {
 // it.
 func (m *Model) QueryIDF(i int) float64 { return m.asked[i] }
 
-// New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted.
+// New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted; none is
+// named as irrelevant.
 // Every term is less than the number terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
@@ -290,7 +291,7 @@ func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
 	}
 }
 
-// add mixes the mean of the pages that are named so into another mean, with a share that grows with their number.
+// add mixes the mean of the pages with a judgement into another mean, with a share that grows with their number.
 func (m *Model) add(to []float64, share float64, vectors []vector, pages []Page, named Named) {
 	a := ofMany(share, float64(namedAs(pages, named)))
 	if a == 0 {
@@ -307,10 +308,10 @@ func (m *Model) add(to []float64, share float64, vectors []vector, pages []Page,
 	}
 }
 
-// ofMany returns the weight of n named pages, if that of infinitely many is given.
+// ofMany returns the weight of n named pages, which tends to weight.
 func ofMany(weight, n float64) float64 { return weight * n / (n + halfNamed) }
 
-// namedAs returns the number of pages that are named so.
+// namedAs returns the number of pages with a judgement.
 func namedAs(pages []Page, named Named) (n int) {
 	for i := range pages {
 		if pages[i].Named == named {

@@ -28,7 +28,6 @@ import (
 	"spoor/internal/relevance"
 	"spoor/internal/ridge"
 	"spoor/internal/topic"
-	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -136,20 +135,26 @@ func (s *forage) teach(relevant map[string]bool) {
 	}
 }
 
-// named returns the user's judgements of fetched pages, by their index in s.pages.
+// named returns the user's judgements of the pages of the last fit, by their index in s.pages. Pages and other
+// addresses of pages that came later are left out, so that a restored strategy fits the same model.
 func (s *forage) named() map[int]relevance.Named {
+	if len(s.examples) == 0 {
+		return nil
+	}
+	places := map[graph.ID]int{}
+	for place := range s.at.pages {
+		places[s.pages[place].node], places[s.pages[place].final] = place, place
+	}
+	for _, a := range s.aliases[:s.at.aliases] {
+		places[a.node] = int(a.place)
+	}
 	list := map[int]relevance.Named{}
-	for _, url := range slices.Sorted(maps.Keys(s.examples)) { // several may be names of one page
+	for _, url := range slices.Sorted(maps.Keys(s.examples)) { // several may be addresses of one page
 		node, ok := s.web.Find(url)
-		if !ok {
-			if canonical, err := weburl.Canonical(url); err == nil {
-				node, ok = s.web.Find(canonical)
-			}
-		}
 		if !ok {
 			continue
 		}
-		if place, ok := s.page(node); ok {
+		if place, ok := places[node]; ok {
 			if list[place] = relevance.Irrelevant; s.examples[url] {
 				list[place] = relevance.Relevant
 			}

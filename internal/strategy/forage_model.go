@@ -3,6 +3,7 @@ package strategy
 // This file fits the models of forage.
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -121,24 +122,19 @@ func (s *forage) pageModel() *relevance.Model {
 	}
 	var seeds, pages []relevance.Page
 	places, named := exampleIndexes(s.at.pages), s.named()
-	for place := range named {
-		if place < s.at.pages {
-			places = append(places, place)
-		}
-	}
+	places = slices.AppendSeq(places, maps.Keys(named))
 	slices.Sort(places)
 	for _, place := range slices.Compact(places) {
 		d := s.doc(place)
-		switch {
-		case d == nil:
-		case named[place] != relevance.Unnamed:
-			p := clonePage(&d.Page)
-			p.Named = named[place]
+		if d == nil {
+			continue
+		}
+		p := clonePage(&d.Page)
+		p.Named = named[place]
+		if p.Named != relevance.Irrelevant && s.pages[place].depth == 0 && len(seeds) < mostSeeds && !s.isFound(place) {
+			seeds = append(seeds, p)
+		} else {
 			pages = append(pages, p)
-		case s.pages[place].depth == 0 && len(seeds) < mostSeeds && !s.isFound(place):
-			seeds = append(seeds, clonePage(&d.Page))
-		default:
-			pages = append(pages, clonePage(&d.Page))
 		}
 	}
 	q := s.query

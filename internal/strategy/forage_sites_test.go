@@ -2,12 +2,14 @@ package strategy
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"spoor/internal/relevance"
+	"spoor/internal/testfile"
 	"spoor/internal/wire"
 )
 
@@ -122,66 +124,89 @@ func (sited) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// An example may be spelled otherwise than the page, and the last name of a page counts.
-func TestNamesOfExamples(t *testing.T) {
+// An example is found by each address of its page, if the page belongs to the last fit.
+func TestNamed(t *testing.T) {
 	s := newStrategy(t, "forage", target(t), nil).(*forage)
 	for g, a := range seeds("a.test/", "b.test/x") {
 		rec := sited{}.fetch(a, g)
 		rec.URL = a.URL
+		if g == 1 {
+			rec.FinalURL = "http://b.test/y"
+		}
 		s.Visit(rec)
 	}
-	for range 20 { // the order of a map differs
-		s.teach(map[string]bool{"HTTP://A.test": true, "http://a.test:80/": false, "http://b.test/x": true, "http://c.test/": true, "no address": true})
-		if got := s.named(); len(got) != 2 || got[0] != relevance.Irrelevant || got[1] != relevance.Relevant {
-			t.Fatalf("the named pages are %v", got)
+	s.teach(map[string]bool{"http://a.test/": false, "http://b.test/y": true, "http://c.test/": true})
+	for pages, want := range []map[int]relevance.Named{{}, {0: relevance.Irrelevant}, {0: relevance.Irrelevant, 1: relevance.Relevant}} {
+		s.at.pages = pages
+		if got := s.named(); !maps.Equal(got, want) {
+			t.Errorf("of %d pages are named %v, want %v", pages, got, want)
 		}
 	}
 }
 
-// Examples change what is proposed, and a crawl that is restored and given them proposes the same.
+// Examples change what is proposed, and a crawl that is restored and given them proposes the same, whatever
+// happens to the named addresses after the last fit.
 func TestExamplesChangeProposals(t *testing.T) {
-	const generations, size, since = 24, 10, 12
-	var with [2]string // the proposals of a crawl without examples, and of one with
-	for i, taught := range []bool{false, true} {
+	const generations, size, since = 100, 3, 90
+	// crawled returns the proposals since then. After change, the records of early pages are visited again.
+	crawled := func(t *testing.T, taught bool, change func(rec *wire.Record, early string), again int) (proposals string) {
 		topic := target(t)
 		live := newStrategy(t, "forage", topic, nil)
 		var deltas [][]byte
+		var fetched []Address
 		examples := map[string]bool{"http://nowhere.test/": true}
+		for n := range 200 { // most were not fetched before they are named
+			examples[fmt.Sprintf("http://%c.test/page/%d", 'a'+n%3, n)] = n%5 == 0
+		}
 		next := seeds("c.test/page/1", "a.test/page/1", "b.test/page/1")
 		for g := 1; g <= generations; g++ {
-			restored := newStrategy(t, "forage", topic, nil)
-			for _, d := range deltas {
-				if err := restored.Replay(d); err != nil {
-					t.Fatal(err)
+			visitors := []Strategy{live}
+			if g >= since {
+				restored := newStrategy(t, "forage", topic, nil)
+				for _, d := range deltas {
+					testfile.Check(t, restored.Replay(d))
 				}
+				visitors = append(visitors, restored)
 			}
 			if taught && g >= since {
-				if g == since {
-					Teach(live, examples)
+				for _, s := range visitors {
+					Teach(s, examples)
 				}
-				Teach(restored, examples)
 			}
-			for _, a := range next {
+			fetches := next
+			if g >= since {
+				fetches = slices.Concat(next, fetched[g-since:g-since+again])
+			} else {
+				fetched = append(fetched, next...)
+			}
+			for _, a := range fetches {
 				rec := sited{}.fetch(a, g)
-				if len(examples) < 9 {
-					examples[a.URL] = strings.HasPrefix(a.URL, "http://b.test")
+				if g >= since {
+					change(rec, fetched[g].URL)
 				}
-				live.Visit(rec)
-				restored.Visit(rec)
+				for _, s := range visitors {
+					s.Visit(rec)
+				}
 			}
 			next = live.Breed(size, rand.New(rand.NewPCG(1, uint64(g))))
-			if again := restored.Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
-				t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
+			if g >= since {
+				if again := visitors[1].Breed(size, rand.New(rand.NewPCG(1, uint64(g)))); fmt.Sprint(next) != fmt.Sprint(again) {
+					t.Fatalf("generation %d proposes\n%v\nand, restored,\n%v", g, next, again)
+				}
+				proposals += fmt.Sprint(next)
 			}
 			deltas = append(deltas, live.AppendDelta(nil))
-			if g >= since {
-				with[i] += fmt.Sprint(next)
-			}
 		}
+		return proposals
 	}
-	if with[0] == with[1] {
+	same := func(*wire.Record, string) {}
+	if crawled(t, false, same, 0) == crawled(t, true, same, 0) {
 		t.Error("the examples have changed nothing")
 	}
+	t.Run("redirects", func(t *testing.T) {
+		crawled(t, true, func(rec *wire.Record, early string) { rec.FinalURL = early }, 0)
+	})
+	t.Run("fetched again", func(t *testing.T) { crawled(t, true, same, 1) })
 }
 
 // A crawl fetches few copies, and little from a site whose pages have the words of the query only in
