@@ -37,7 +37,8 @@ type Crawl struct {
 	now      now
 	full     bool        // the disk has less free space than MinFree
 	spentDay string      // the last day for which the user was told that its budget is spent
-	examples os.FileInfo // of the file of examples, when it was last read
+	examples os.FileInfo // of the file of examples, when it was last read; nil: there was none
+	looked   bool        // whether this process has looked for the file
 }
 
 // A Log writes messages to stages.log. *slog.Logger implements it.

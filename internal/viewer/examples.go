@@ -21,9 +21,8 @@ import (
 
 // Limits of examples, the pages that users have named as relevant or not.
 const (
-	maxExample  = 2048    // bytes of an address that can be named
-	maxExamples = 1 << 20 // bytes of the file
-	maxNamed    = 200     // examples on a page
+	maxExample = 2048 // bytes of an address that can be named
+	maxNamed   = 200  // examples on a page
 )
 
 // An example is a named page.
@@ -57,8 +56,8 @@ func (c *crawl) examplesSince() int {
 	if last == "" {
 		return 0
 	}
-	used, _ := readFile(last, maxExamples)
-	now, err := readFile(c.dir.Path(run.ExamplesFile), maxExamples)
+	used, _ := readFile(last, run.MaxExamples)
+	now, err := readFile(c.dir.Path(run.ExamplesFile), run.MaxExamples)
 	if err != nil || !bytes.Equal(used, now) { // readExamples has noted the error
 		return 0
 	}
@@ -121,7 +120,7 @@ func (c *crawl) nameExample(w http.ResponseWriter, r *http.Request, settings *ru
 }
 
 // errManyExamples is the error if a file of examples is too long.
-var errManyExamples = errors.New("the file of examples has more than 1 MiB: remove lines that no longer count")
+var errManyExamples = errors.New("the file of examples would have more than 1 MiB: remove lines that no longer count")
 
 // appendLine adds a line to a file, which others may write, too.
 func appendLine(name, text string) error {
@@ -134,7 +133,7 @@ func appendLine(name, text string) error {
 	if err != nil {
 		return err
 	}
-	if size > maxExamples {
+	if size+int64(len(text))+2 > run.MaxExamples {
 		return errManyExamples
 	}
 	var last [1]byte

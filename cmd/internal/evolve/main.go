@@ -146,7 +146,7 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	return nil
 }
 
-// teach gives the strategy the examples that are there for a generation.
+// teach gives the strategy the examples of a generation.
 func (o *options) teach(s strategy.Strategy, generation int, stderr io.Writer) error {
 	name := o.examples
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
