@@ -128,9 +128,15 @@ func (o *options) check(dirs []string, stderr io.Writer) error {
 	if len(o.crawlFlags) > 0 && !o.control {
 		return filter.Usagef("-crawl-flag needs -control, which permits to begin crawls")
 	}
-	for _, f := range o.crawlFlags {
-		if strings.Trim(f, "-") == "" || f[0] != '-' || strings.ContainsAny(f, "\n\r") {
+	for i, f := range o.crawlFlags {
+		name, _, hasValue := strings.Cut(strings.TrimLeft(f, "-"), "=")
+		switch {
+		case name == "" || f[0] != '-' || strings.ContainsAny(f, "\n\r"):
 			return filter.Usagef("-crawl-flag %q is not a flag of crawl\nhint: -crawl-flag -search=index.db, with the value after an equals sign", f)
+		case name == "run" || name == "topic":
+			return filter.Usagef("-crawl-flag %s: the form gives -%s", f, name)
+		case !hasValue: // a flag that needs a value must not take the next word of the command line
+			o.crawlFlags[i] = f + "=true"
 		}
 	}
 	if len(dirs) == 0 && len(o.archives) == 0 {
@@ -194,32 +200,27 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// control returns the commands that -control permits. The first choice are those beside this program: crawl may
-// also be the name of somebody else's.
+// control returns the commands that -control permits.
 func control(prefix run.Prefix) (*viewer.Control, error) {
-	c := &viewer.Control{Crawl: prefix.Words("crawl"), Report: prefix.Words("report")}
-	self, err := os.Executable()
+	crawl, err := command(prefix, "crawl")
 	if err != nil {
 		return nil, err
 	}
-	beside := func(name string) bool {
-		_, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
-		return err == nil
+	report, err := command(prefix, "report")
+	if err != nil {
+		return nil, err
 	}
-	if !beside(c.Crawl[0]) && beside("spoor") {
-		c.Crawl = run.Prefix("spoor ").Words("crawl")
+	list, err := command(prefix, "evolve")
+	if err != nil {
+		return nil, err
 	}
-	list := prefix.Words("evolve", "-strategies", "-json")
-	if !beside(list[0]) && beside("spoor") {
-		list = run.Prefix("spoor ").Words("evolve", "-strategies", "-json")
-	}
-	for _, words := range [][]string{c.Crawl, c.Report, list} {
-		if _, err := exec.LookPath(words[0]); err != nil {
-			return nil, fmt.Errorf("-control needs the command %s: %w\nhint: put it on the PATH", words[0], err)
-		}
-	}
+	c := &viewer.Control{Crawl: crawl, Report: report}
+	list = append(list, "-strategies", "-json")
 	described, err := exec.Command(list[0], list[1:]...).Output()
 	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+		}
 		return nil, fmt.Errorf("-control: %s: %w", strings.Join(list, " "), err)
 	}
 	for d := json.NewDecoder(bytes.NewReader(described)); d.More(); {
@@ -230,6 +231,27 @@ func control(prefix run.Prefix) (*viewer.Control, error) {
 		c.Strategies = append(c.Strategies, s)
 	}
 	return c, nil
+}
+
+// command returns a command of spoor. The first choice are those beside this program: crawl may also be the name of
+// somebody else's.
+func command(prefix run.Prefix, name string) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	beside := func(name string) bool {
+		_, err := exec.LookPath(filepath.Join(filepath.Dir(self), name))
+		return err == nil
+	}
+	words := prefix.Words(name)
+	if !beside(words[0]) && beside("spoor") {
+		words = run.Prefix("spoor ").Words(name)
+	}
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return nil, fmt.Errorf("-control needs the command %s: %w\nhint: put it on the PATH", words[0], err)
+	}
+	return words, nil
 }
 
 // listen serves until a signal ends it.
