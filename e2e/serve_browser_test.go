@@ -187,16 +187,20 @@ func TestServeInBrowser(t *testing.T) {
 	b.console = nil // status 400
 	fill("seeds", web.URL+"/1")
 	press(`form.fields button`)
-	await("the command line", `document.querySelector(".command code")?.textContent.endsWith("/moss '-topic=moss <b> '\\''deer'\\''' -strategy forage -pages 6 -allow-private -delay=0s `+web.URL+`/1")`)
+	await("the command line", `document.querySelector(".command code")?.textContent.endsWith("/moss '-topic=moss <b> '\\''deer'\\''' -strategy forage -pages 6 -allow-private=true -delay=0s `+web.URL+`/1")`)
 	check("begin-command")
 	b.call("Browser.grantPermissions", map[string]any{"permissions": []string{"clipboardReadWrite", "clipboardSanitizedWrite"}}, nil)
 	press(`#copy-begin`)
 	await("the button says that the command line is copied", `document.querySelector("#copy-begin").textContent.startsWith("Copied")`)
 	b.evaluate(`window.copied = null; navigator.clipboard.readText().then(text => { window.copied = text }, e => { window.copied = String(e) })`)
 	await("the command line is in the clipboard", `window.copied == document.querySelector(".command code").textContent`)
-	press(`.command form button`)
+	fill("pages", "7")
+	press(`#words`) // Enter does not begin it
+	await("the command line of other values", `document.querySelector(".command code")?.textContent.includes(" -pages 7 ")`)
+	fill("pages", "5") // Begin sends what is in the form
+	press(`.command button[form]:not([hidden])`)
 	await("the page of the new run", `document.querySelector("h1")?.textContent == "moss" && location.pathname == "/run/moss/"`)
-	await("the new crawl ends", `document.querySelector(".state.ended") && document.body.innerText.includes("its fetches were spent")`)
+	await("the new crawl ends", `document.querySelector(".state.ended") && document.body.innerText.includes("its fetches were spent") && document.querySelector("[data-number=of]").textContent.startsWith("of 5,")`)
 	name := func(button string) {
 		t.Helper()
 		b.evaluate(`window.before = true`)

@@ -55,8 +55,9 @@ type Hit struct {
 	Copies   int    // number of other pages that were found with the same text
 }
 
-// A Facet is the number of pages with one value of a property: the Answer.Total of the same query for
-// pages with this value. So copies on two hosts count once for each host, and once in Total.
+// A Facet is the number of pages of an answer with one value of a property. Copies on two hosts count once for
+// each host, and once in Answer.Total. The same query for pages with this value may find more, with fewer of the
+// words, if there are few.
 type Facet struct {
 	Name  string
 	Count int

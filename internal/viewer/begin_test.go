@@ -80,7 +80,7 @@ func TestBeginACrawl(t *testing.T) {
 	got, _, linked := get(t, "GET", server.URL+"/begin?"+form.Encode(), nil)
 	for name, body := range map[string]string{"POST": shown, "GET": linked} {
 		for _, text := range []string{
-			"<code>" + escaped + "</code>", `<button type="submit">Begin</button>`, `<input type="hidden" name="words" value="  -it&#39;s   a &lt;topic&gt; ">`,
+			"<code>" + escaped + "</code>", `<button type="submit" form="fields">Begin</button>`, `name="words" value="  -it&#39;s   a &lt;topic&gt; "`,
 			`<option value="niche" selected>`, `<option value="de" selected>`, `name="same-host" value="yes" checked`, "http://b.test/-x",
 		} {
 			if !strings.Contains(body, text) {
@@ -114,7 +114,7 @@ func TestBeginACrawl(t *testing.T) {
 	// Without a name, it is made of the words. What a crawl that fails says is shown, and leaves nothing behind.
 	for _, name := range []string{"", "other"} {
 		status, _, body = post(t, server.URL+"/begin", nil, values("words", "it fails", "name", name))
-		if status != 422 || !strings.Contains(body, "The command begin ended with status 3: crawl: &lt;b&gt;no luck&lt;/b&gt;") || !strings.Contains(body, `value="it fails"`) {
+		if status != 422 || !strings.Contains(body, "The command begin ended with status 3:\ncrawl: &lt;b&gt;no luck&lt;/b&gt;") || !strings.Contains(body, `value="it fails"`) {
 			t.Errorf("a crawl that fails: %d\n%s", status, body)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // of their own, when the server ends.
 type Control struct {
 	Crawl  []string // the words of the command crawl
-	Flags  []string // of crawl, for crawls that are begun; after those of the page, so that they prevail
+	Flags  []string // of crawl, for crawls that are begun; they override those of the page
 	Report []string // of report
 
 	Strategies []Strategy // from which to choose; forage is the default
@@ -272,7 +272,11 @@ func attempt(d run.Dir, name string, words []string) string {
 	if status := cmd.ProcessState.ExitCode(); status == statusInterrupted || status == statusTerminated {
 		return ""
 	}
-	return fmt.Sprintf("The command %s ended with status %d: %s", name, cmd.ProcessState.ExitCode(), report.Text(lastLines(d, begun), 1000))
+	var lines []string
+	for line := range strings.Lines(lastLines(d, begun)) {
+		lines = append(lines, report.Text(line, 500))
+	}
+	return fmt.Sprintf("The command %s ended with status %d:\n%s", name, cmd.ProcessState.ExitCode(), strings.Join(lines, "\n"))
 }
 
 // lastLines returns the end of what a command has written to the file messages, from byte begun on.

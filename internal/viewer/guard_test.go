@@ -357,7 +357,7 @@ func TestCommandsAreForThoseWhoMayGiveThem(t *testing.T) {
 			t.Errorf("%.20s: %d", form, status)
 		}
 	}
-	if status, page := post("/run/r/make", ""); status != 200 || !strings.Contains(page, "The command make ended with status 3: no luck") {
+	if status, page := post("/run/r/make", ""); status != 200 || !strings.Contains(page, "The command make ended with status 3:\nno luck") {
 		t.Errorf("a command that fails: %d\n%s", status, page)
 	}
 	d := string(r.dir)
