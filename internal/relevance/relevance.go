@@ -120,9 +120,8 @@ func (m *Model) IDF(term int32) float64 {
 // it.
 func (m *Model) QueryIDF(i int) float64 { return m.asked[i] }
 
-// New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted; none is
-// named as irrelevant.
-// Every term is less than the number terms.
+// New returns the model of a crawl that has fetched pages. pages[:seeds] are the seeds that may be trusted; none
+// is named as irrelevant. Every term is less than the number terms.
 func New(q Query, pages []Page, seeds, terms int) *Model {
 	m := &Model{query: q}
 	m.count(pages[:seeds], terms)
