@@ -34,8 +34,7 @@ const (
 // ours is the strategy of this project, the first choice.
 const ours = "forage"
 
-// beginWithin is how long a request waits for a crawl that it has started: the answer must be written within the
-// timeout of the server.
+// beginWithin is how long a request waits for a crawl that it has started.
 const beginWithin = 40 * time.Second
 
 // A field is a field of the form with which a crawl is begun.
@@ -291,9 +290,15 @@ func (s *Server) showBegin(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusOK, "begin", b)
 		return
 	}
-	if b.check(s.control); len(b.Wrong()) == 0 && posted && values.Get("check") == "" && s.begin(b) {
-		http.Redirect(w, r, s.addressOf(b.dir), http.StatusSeeOther)
-		return
+	if b.check(s.control); len(b.Wrong()) == 0 && posted && values.Get("check") == "" {
+		// A slow client may have used the time of the answer to send the form.
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * beginWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return
+		}
+		if s.begin(b) {
+			http.Redirect(w, r, s.addressOf(b.dir), http.StatusSeeOther)
+			return
+		}
 	}
 	switch {
 	case len(b.Wrong()) > 0:
