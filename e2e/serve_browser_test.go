@@ -50,7 +50,7 @@ func TestServeInBrowser(t *testing.T) {
 	}
 	// serve starts the server, and returns its link.
 	serve := func(addr string) (server *exec.Cmd, link string) {
-		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control -crawl-flag -allow-private -crawl-flag -delay=0s -index pages.db runs`, addr)
+		server = start(`PATH=$SPOOR/bin:$SPOOR/scripts:$PATH exec serve -addr "$1" -token-file token -control -crawl-flag -allow-private=true -crawl-flag -delay=0s -index pages.db runs`, addr)
 		stderr, err := server.StderrPipe()
 		testfile.Check(t, err)
 		testfile.Check(t, server.Start())
@@ -198,7 +198,7 @@ func TestServeInBrowser(t *testing.T) {
 	press(`#words`) // Enter does not begin it
 	await("the command line of other values", `document.querySelector(".command code")?.textContent.includes(" -pages 7 ")`)
 	fill("pages", "5") // Begin sends what is in the form
-	press(`.command button[form]:not([hidden])`)
+	press(`.command button[name=begin]`)
 	await("the page of the new run", `document.querySelector("h1")?.textContent == "moss" && location.pathname == "/run/moss/"`)
 	await("the new crawl ends", `document.querySelector(".state.ended") && document.body.innerText.includes("its fetches were spent") && document.querySelector("[data-number=of]").textContent.startsWith("of 5,")`)
 	name := func(button string) {

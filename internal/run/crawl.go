@@ -920,8 +920,14 @@ func (c *Crawl) warnGuessedThreshold() {
 // has no threshold.
 const GuessedThreshold = "scores of another program were compared with a threshold of 0.5"
 
+// endsWithoutPage reports whether a crawl that ends for this reason has no page, so that it begins anew when it is
+// resumed.
+func (c *Crawl) endsWithoutPage(reason string) bool {
+	return c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped
+}
+
 func (c *Crawl) end(reason string) error {
-	if c.Settings.Partition == "" && c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
+	if c.endsWithoutPage(reason) {
 		return c.noPage()
 	}
 	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(reason+"\n")); err != nil {

@@ -63,8 +63,8 @@ func LastExamples(generations string, g int) string {
 	return ""
 }
 
-// keepExamples copies the examples to generation g, if they have changed since they were last copied, even if the
-// crawl cannot use them: so it says that only once. A file that cannot be read does not end the crawl: the user may
+// keepExamples copies the examples to generation g, if they have changed since they were last copied. It copies them
+// also if the crawl cannot use them, so that the warning is not repeated in each generation. A file that cannot be read does not end the crawl: the user may
 // write it at any time.
 func (c *Crawl) keepExamples(g int) error {
 	name := c.Dir.Path(ExamplesFile)

@@ -575,7 +575,7 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	if err != nil {
 		return nil, err
 	}
-	err = o.restart(d, &r.Settings)
+	err = o.restart(d)
 	if err == nil {
 		err = o.write(ctx, r, before, stages, changes)
 	}
@@ -585,18 +585,11 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	return hold, nil
 }
 
-// restart removes the files of a crawl that has no page and nothing left to fetch, so that its seeds are fetched
-// again. The partitions of a cluster may still get addresses from others.
-func (o *Opener) restart(d Dir, s *Settings) error {
+// restart removes the files of a crawl that ended without a page, so that its seeds are fetched again.
+func (o *Opener) restart(d Dir) error {
 	reason, err := readSmall(d.Path(StopReason))
-	if err != nil {
+	if err != nil || strings.TrimSpace(string(reason)) != EndNoPage {
 		return err
-	}
-	if strings.TrimSpace(string(reason)) != EndNoPage {
-		totals, _, err := d.readTotals()
-		if err != nil || s.inCluster() || s.Partition != "" || totals.Last == nil || totals.Last.Waiting > 0 || d.mayHavePages(totals) {
-			return err
-		}
 	}
 	o.Say("%s has no page: its seeds are fetched again", d)
 	return d.clear([]string{SettingsFile, StagesFile, Topic, seedsFile, ScopeFile, StagesLog})

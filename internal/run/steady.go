@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/frontier"
 	"spoor/internal/wire"
 )
@@ -141,6 +142,12 @@ func (c *Crawl) finishSteady(status, interrupted int) error {
 	case interrupted != 0:
 		return c.endInterrupted(faultf(interrupted, ""))
 	case status != 0 && !contact, len(reason) == 0:
+		// A stage may fail because nothing could be fetched. Resumed with other flags, the crawl begins anew.
+		if len(reason) > 0 && c.endsWithoutPage(string(reason)) {
+			if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndNoPage+"\n")); err != nil {
+				return err
+			}
+		}
 		return c.blame(status, ended)
 	}
 	if string(reason) == EndStopped {

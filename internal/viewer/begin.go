@@ -265,8 +265,8 @@ func isName(name string) bool {
 	return name != "" && len(name) <= maxName && !strings.ContainsRune("-.", rune(name[0])) && strings.IndexFunc(name, func(r rune) bool { return !allowed(r) }) < 0
 }
 
-// showBegin shows the form, or the form and the command line of its values. A POST request without the value
-// check begins the crawl. The form is sent by POST, too: a thousand seeds are too long for an address.
+// showBegin shows the form, or the form and the command line of its values. A POST request with the value
+// begin begins the crawl. The form is sent by POST, too: a thousand seeds are too long for an address.
 func (s *Server) showBegin(w http.ResponseWriter, r *http.Request) {
 	if s.control == nil {
 		fail(w, http.StatusForbidden, "This server only shows runs.", "serve -control permits commands.")
@@ -290,11 +290,9 @@ func (s *Server) showBegin(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusOK, "begin", b)
 		return
 	}
-	if b.check(s.control); len(b.Wrong()) == 0 && posted && values.Get("check") == "" {
-		// A slow client may have used the time of the answer to send the form.
-		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * beginWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-			return
-		}
+	if b.check(s.control); len(b.Wrong()) == 0 && posted && values.Get("begin") != "" {
+		// Sending the form may have used up the write timeout.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * beginWithin))
 		if s.begin(b) {
 			http.Redirect(w, r, s.addressOf(b.dir), http.StatusSeeOther)
 			return

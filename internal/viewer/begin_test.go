@@ -53,7 +53,7 @@ func post(t *testing.T, address string, header map[string]string, form url.Value
 
 // values returns values of the form, given as name, value, name, value...; those that are missing are valid.
 func values(pairs ...string) url.Values {
-	v := url.Values{"words": {"jazz"}, "seeds": {"https://a.test/"}, "contact": {"me@a.test"}}
+	v := url.Values{"begin": {"yes"}, "words": {"jazz"}, "seeds": {"https://a.test/"}, "contact": {"me@a.test"}}
 	for pair := range slices.Chunk(pairs, 2) {
 		v.Set(pair[0], pair[1])
 	}
@@ -74,13 +74,13 @@ func TestBeginACrawl(t *testing.T) {
 	escaped := strings.NewReplacer("&", "&amp;", "'", "&#39;", "<", "&lt;", ">", "&gt;", "+", "&#43;").Replace(want)
 
 	// The form shows the command line, by both methods, and begins nothing.
-	asked := url.Values{"check": {"yes"}}
-	maps.Copy(asked, form)
+	asked := maps.Clone(form)
+	asked.Del("begin")
 	status, _, shown := post(t, server.URL+"/begin", nil, asked)
 	got, _, linked := get(t, "GET", server.URL+"/begin?"+form.Encode(), nil)
 	for name, body := range map[string]string{"POST": shown, "GET": linked} {
 		for _, text := range []string{
-			"<code>" + escaped + "</code>", `<button type="submit" form="fields">Begin</button>`, `name="words" value="  -it&#39;s   a &lt;topic&gt; "`,
+			"<code>" + escaped + "</code>", `<button type="submit" form="fields" name="begin" value="yes">Begin</button>`, `name="words" value="  -it&#39;s   a &lt;topic&gt; "`,
 			`<option value="niche" selected>`, `<option value="de" selected>`, `name="same-host" value="yes" checked`, "http://b.test/-x",
 		} {
 			if !strings.Contains(body, text) {
@@ -236,7 +236,7 @@ func TestWrongValuesBeginNothing(t *testing.T) {
 	if status, _, body := post(t, server.URL+"/begin", nil, values("seeds", strings.Repeat("x", maxForm))); status != 400 || !strings.Contains(body, "It may have 1 MiB") {
 		t.Errorf("a request that is too long: %d", status)
 	}
-	if status, _, body := post(t, server.URL+"/begin", nil, values("seeds", lines(1000), "check", "yes")); status != 200 || strings.Count(body, " https://a.test/") != 1000 {
+	if status, _, body := post(t, server.URL+"/begin", nil, values("seeds", lines(1000), "begin", "")); status != 200 || strings.Count(body, " https://a.test/") != 1000 {
 		t.Errorf("1000 seeds: %d", status)
 	}
 	if status, _, body := get(t, "GET", server.URL+"/begin", nil); status != 200 || strings.Contains(body, `aria-invalid="true"`) || strings.Contains(body, "<code>") || !strings.Contains(body, `<option value="forage" selected>`) {

@@ -17,10 +17,13 @@ import (
 
 // The time in which the process was stopped (SIGSTOP, docker pause) does not count for -timeout.
 func TestServeIsStoppedForLonger(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes five seconds")
+	}
 	store := filepath.Join(t.TempDir(), "store")
 	add(t, store, strings.NewReader("http://a.test/"))
 	var stderr bytes.Buffer
-	c := exec.CommandContext(t.Context(), "frontier", "serve", "-store", store, "-n", "2", "-timeout", "1s")
+	c := exec.CommandContext(t.Context(), "frontier", "serve", "-store", store, "-n", "2", "-timeout", "3s")
 	c.Stderr = &stderr
 	in, err := c.StdinPipe()
 	testfile.Check(t, err)
@@ -31,7 +34,7 @@ func TestServeIsStoppedForLonger(t *testing.T) {
 	l.window(0)
 	w := l.window(1)
 	testfile.Check(t, c.Process.Signal(syscall.SIGSTOP))
-	time.Sleep(2 * time.Second)
+	time.Sleep(5 * time.Second)
 	testfile.Check(t, c.Process.Signal(syscall.SIGCONT))
 	time.Sleep(500 * time.Millisecond) // it would notice by now
 	l.send(mark(0), outcome(w[0]), mark(1))

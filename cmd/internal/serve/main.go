@@ -128,15 +128,15 @@ func (o *options) check(dirs []string, stderr io.Writer) error {
 	if len(o.crawlFlags) > 0 && !o.control {
 		return filter.Usagef("-crawl-flag needs -control, which permits to begin crawls")
 	}
-	for i, f := range o.crawlFlags {
+	for _, f := range o.crawlFlags {
 		name, _, hasValue := strings.Cut(strings.TrimLeft(f, "-"), "=")
 		switch {
 		case name == "" || f[0] != '-' || strings.ContainsAny(f, "\n\r"):
 			return filter.Usagef("-crawl-flag %q is not a flag of crawl\nhint: -crawl-flag -search=index.db, with the value after an equals sign", f)
 		case name == "run" || name == "topic":
 			return filter.Usagef("-crawl-flag %s: the form gives -%s", f, name)
-		case !hasValue: // a flag that needs a value must not take the next word of the command line
-			o.crawlFlags[i] = f + "=true"
+		case !hasValue: // it would take the next word of the command line if it needs a value
+			return filter.Usagef("-crawl-flag %s has no value\nhint: -crawl-flag %[1]s=VALUE, or %[1]s=true if it is a switch", f)
 		}
 	}
 	if len(dirs) == 0 && len(o.archives) == 0 {

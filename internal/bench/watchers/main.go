@@ -34,9 +34,9 @@ import (
 func main() {
 	log.SetFlags(0)
 	n := flag.Int("n", 200, "the number of `watchers`")
-	rounds := flag.Int("rounds", 3, "each of the two crawls is measured so `often`")
+	rounds := flag.Int("rounds", 3, "how `often` each of the two crawls is measured")
 	flag.Parse()
-	if flag.NArg() < 3 {
+	if flag.NArg() < 3 || *n < 1 || *rounds < 1 {
 		log.Fatal("usage: watchers [-n 200] [-rounds 3] BIN DIR CRAWL-FLAG…")
 	}
 	bin, err := filepath.Abs(flag.Arg(0))
@@ -78,7 +78,7 @@ type bench struct {
 	flags []string
 }
 
-// figures are what is measured of a crawl.
+// figures are the measurements of a crawl.
 type figures struct {
 	seconds   float64
 	processor float64 // seconds, of serve
@@ -180,7 +180,7 @@ func (b bench) watch(dir string, n int) (figures, error) {
 	return f, err
 }
 
-// errNotYet tells that serve does not show the run yet.
+// errNotYet is returned while serve does not show the run yet.
 var errNotYet = errors.New("no run yet")
 
 // A watcher does what the page of a run does.
