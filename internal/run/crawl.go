@@ -498,7 +498,7 @@ func firstLines(lines []byte, n int) []byte {
 // lease leases a batch from the frontier. It waits until an address is due. The batch is nil if no
 // address waits.
 func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
-	waiting := false
+	defer os.Remove(c.Dir.Path(waitFile))
 	for {
 		if err := c.openStore(); err != nil {
 			return nil, err
@@ -519,10 +519,9 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 		if err := c.closeStore(); err != nil { // others may use it meanwhile
 			return nil, err
 		}
-		if !waiting {
-			c.View.Waiting(nothing.Earliest, c.Totals)
+		if err := c.wait(nothing.Earliest); err != nil {
+			return nil, err
 		}
-		waiting = true
 		for time.Now().Before(nothing.Earliest) {
 			select {
 			case <-ctx.Done():

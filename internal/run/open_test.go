@@ -2,11 +2,13 @@ package run
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"spoor/internal/testfile"
 )
@@ -49,7 +51,10 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 		nowFile + partSuffix:  func(d Dir) error { return d.replace(nowFile, "step=evolve\n") },
 		stepFile + partSuffix: func(d Dir) error { return new(now).save(d) },
 		endedFile:             func(d Dir) error { return d.NoteEnd("keep", 0, "1 1") },
-		endFile:               func(d Dir) error { return d.overwrite(endFile, EndPages) },
+		waitFile: func(d Dir) error {
+			return (&Crawl{Dir: d, View: &View{Out: io.Discard}, Totals: NewTotals()}).wait(time.Now())
+		},
+		endFile: func(d Dir) error { return d.overwrite(endFile, EndPages) },
 		lockFile: func(d Dir) error {
 			hold, err := d.Hold()
 			if err == nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
@@ -13,10 +14,11 @@ import (
 
 // A State says whether a crawl is running.
 type State struct {
-	Running  bool   // a process holds the lock of the run
-	Stopping bool   // it is running, and will end after the current generation
-	Step     string // the step that is running, such as steady, visit or evolve; "" between two steps
-	Reason   string // the content of the file stop_reason, which a running crawl removes; "" if the crawl was killed, too
+	Running  bool      // a process holds the lock of the run
+	Stopping bool      // it is running, and will end after the current generation
+	Step     string    // the step that is running, such as steady, visit or evolve; "" between two steps
+	Until    time.Time // it is running and nothing is due before this time, if that is in the future
+	Reason   string    // the content of the file stop_reason, which a running crawl removes; "" if the crawl was killed, too
 }
 
 // State returns the state of the crawl. It changes no file, and holds the lock of a run that is not
@@ -37,6 +39,11 @@ func (d Dir) State() (s State, err error) {
 	var n now
 	err = n.load(d)
 	s.Step = n.step
+	if err != nil {
+		return s, err
+	}
+	wait, err := readSmall(d.Path(waitFile))
+	s.Until, _ = time.Parse(time.RFC3339Nano, string(wait)) // it may be half written
 	return s, err
 }
 

@@ -2,8 +2,10 @@ package run
 
 import (
 	"errors"
+	"io"
 	"os"
 	"testing"
+	"time"
 
 	"spoor/internal/testfile"
 )
@@ -25,9 +27,13 @@ func TestState(t *testing.T) {
 	n := now{step: stepVisit, generation: 3}
 	testfile.Check(t, errors.Join(n.save(d), d.overwrite(StopReason, "pages\n"))) // as run next has not removed it yet
 	check("while it runs", State{Running: true, Step: stepVisit})
+	until := time.Date(2026, 11, 30, 12, 0, 0, 5, time.UTC)
+	c := &Crawl{Dir: d, View: &View{Out: io.Discard}, Totals: NewTotals()}
+	testfile.Check(t, c.wait(until))
+	check("while it waits", State{Running: true, Step: stepVisit, Until: until})
 	testfile.Check(t, d.Stop())
 	testfile.Check(t, d.Stop()) // again
-	check("after stop", State{Running: true, Stopping: true, Step: stepVisit})
+	check("after stop", State{Running: true, Stopping: true, Step: stepVisit, Until: until})
 	hold.Close()
 	check("after its end", State{Reason: EndPages})
 	if again, err := d.Hold(); err != nil {

@@ -29,9 +29,18 @@ const jobsFile = "jobs" + partSuffix
 // endFile holds the reason why the server has ended a steady crawl.
 const endFile = "end" + partSuffix
 
+// waitFile holds the time before which nothing is due, and for which a crawl waits (RFC 3339).
+const waitFile = "wait" + partSuffix
+
+// wait shows that the crawl waits, and notes it for [Dir.State].
+func (c *Crawl) wait(until time.Time) error {
+	c.View.Waiting(until, c.Totals)
+	return c.Dir.overwrite(waitFile, until.UTC().Format(time.RFC3339Nano))
+}
+
 // makeLoop creates the named pipe, and removes the files that a killed crawl has left.
 func (c *Crawl) makeLoop() error {
-	for _, name := range []string{loopFile, endFile} {
+	for _, name := range []string{loopFile, endFile, waitFile} {
 		if err := os.Remove(c.Dir.Path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -79,7 +88,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		},
 		Keep:    s.Keep,
 		Day:     s.today,
-		Waiting: func(until time.Time) error { c.View.Waiting(until, c.Totals); return nil },
+		Waiting: c.wait,
 	}
 	v.Request.N, v.Size = s.Size, s.size
 	v.Begin = c.keepExamples
@@ -126,8 +135,9 @@ func (c *Crawl) finishSteady(status, interrupted int) error {
 	if err != nil {
 		return err
 	}
-	os.Remove(c.Dir.Path(loopFile))
-	os.Remove(name)
+	for _, file := range []string{loopFile, endFile, waitFile} {
+		os.Remove(c.Dir.Path(file))
+	}
 	if c.now.step == "" {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -33,6 +34,7 @@ type crawl struct {
 	topic    cached[string]
 	saved    cached[*run.Totals]
 	examples cached[map[string]bool]
+	judged   cached[judgement]
 
 	mu     sync.Mutex // of all below
 	used   time.Time  // when it was last looked at
@@ -44,8 +46,9 @@ type crawl struct {
 	state  run.State
 	report os.FileInfo // of report.html; nil if there is none
 	last   generation  // the last one
-	failed string      // what could not be read; "" if nothing
-	shown  shown       // what view depends on, when it was made
+	labels judgement
+	failed string // what could not be read; "" if nothing
+	shown  shown  // what view depends on, when it was made
 	view   view
 }
 
@@ -136,6 +139,8 @@ func (c *crawl) look(now time.Time) {
 		c.report, err = nil, nil
 	}
 	c.note(reportFile, err)
+	c.labels, err = c.judged.get(c.dir.Path(judgeFile), func() (judgement, error) { return readJudgement(c.dir.Path(judgeFile)) })
+	c.note(judgeFile, err)
 	if grown && c.totals.Generation > 0 {
 		c.last, err = readGeneration(c.dir, c.totals.Generation, settings.Strategy)
 		c.note(fmt.Sprintf("the pages of generation %d", c.totals.Generation), err)
@@ -277,6 +282,8 @@ type numbers struct {
 	FailedOf   string `json:"failed-of"`
 	Hosts      string `json:"hosts"`
 	Estimate   string `json:"estimate,omitempty"`
+	Judged     string `json:"judged,omitempty"`
+	JudgedOf   string `json:"judged-of,omitempty"`
 }
 
 // State words of pages.
@@ -299,8 +306,8 @@ func stateOf(s run.State) string {
 	return idle
 }
 
-// doing says what a crawl does, or why it has ended.
-func doing(s run.State) string {
+// doing says what a crawl does at the time now, or why it has ended.
+func doing(s run.State, now time.Time) string {
 	switch stateOf(s) {
 	case stopping:
 		return "It ends after this generation."
@@ -308,6 +315,9 @@ func doing(s run.State) string {
 		return report.Ended(s.Reason)
 	case idle:
 		return "It is not running: it was killed, it has failed with a message where it was started, or it has not begun."
+	}
+	if s.Until.After(now) {
+		return "It waits until " + stamp(s.Until) + ", when the next address is due."
 	}
 	if words, ok := steps[s.Step]; ok {
 		return "It is " + words + "."
@@ -325,7 +335,7 @@ var steps = map[string]string{
 func (c *crawl) numbers(now time.Time) numbers {
 	t, last := c.totals, c.totals.Last
 	n := numbers{
-		State: stateOf(c.state), Doing: doing(c.state),
+		State: stateOf(c.state), Doing: doing(c.state, now),
 		Fetched: report.Number(t.Fetched), Relevant: report.Number(t.Relevant), Failed: report.Number(t.Failed),
 		Waiting: report.Number(last.Waiting), Known: "of " + report.Plural(last.URLs, "known address", "known addresses"),
 		Hosts: report.Number(last.Hosts), Generation: report.Number(t.Generation),
@@ -337,6 +347,10 @@ func (c *crawl) numbers(now time.Time) numbers {
 	}
 	if t.Estimated > 0 {
 		n.Estimate = fmt.Sprintf("%.2f", float64(t.Estimates)/10_000/float64(t.Estimated))
+	}
+	if j := c.labels; j.Cost > 0 {
+		n.Judged = report.Number(j.relevant())
+		n.JudgedOf = report.Share(j.relevant(), j.Cost) + " of what was spent, as judge found by the label " + report.Text(j.Label, maxName)
 	}
 	n.Status = fmt.Sprintf("%s %s fetched, %s relevant, in %s.", n.Doing, report.Plural(t.Fetched, "page", "pages"), n.Relevant, report.Plural(t.Generation, "generation", "generations"))
 	if !c.state.Running {
@@ -371,6 +385,35 @@ func ago(seconds float64) string {
 
 // endless is the number of pages that crawl -per-day has as its limit: none.
 const endless = 1_000_000_000
+
+// judgeFile is the summary of judge -summary; report shows it, too.
+const judgeFile = "judge.json"
+
+// maxJudgement is its maximum size in bytes: it has curves of some hundred points.
+const maxJudgement = 16 << 20
+
+// A judgement is how many of the pages are relevant by labels.
+type judgement struct {
+	Label   string
+	Cost    int     // of all fetches and queries
+	Harvest float64 // relevant pages per unit of cost, in [0, 1]
+}
+
+func (j *judgement) relevant() int { return int(math.Round(j.Harvest * float64(j.Cost))) }
+
+// readJudgement reads a summary of judge. Without a file, the cost is 0.
+func readJudgement(name string) (j judgement, err error) {
+	b, err := readFile(name, maxJudgement)
+	if err != nil || b == nil {
+		return j, err
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return judgement{}, fmt.Errorf("%s: %w", name, err)
+	}
+	bound(&j.Cost)
+	j.Harvest = max(0, min(j.Harvest, 1))
+	return j, nil
+}
 
 // maxTopic is the maximum size of a topic file of which the words are shown, in bytes.
 const maxTopic = 64 << 20

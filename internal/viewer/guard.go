@@ -60,11 +60,14 @@ func (a *Access) guard(next http.Handler) http.Handler {
 			reopen(w, r)
 		default:
 			h.Set("WWW-Authenticate", "Bearer")
-			what := "A token is needed."
-			if r.URL.Query().Has("token") {
+			what, hint := "A token is needed.", "Open the link that serve printed when it started."
+			switch {
+			case a.hasCookie(r):
+				what, hint = "The request does not say which page makes it, as those of browsers do.", "Programs send the header Authorization: Bearer TOKEN."
+			case r.URL.Query().Has("token"):
 				what = "The token is wrong, or that of an earlier start."
 			}
-			refuse(w, http.StatusUnauthorized, what, "Open the link that serve printed when it started.")
+			refuse(w, http.StatusUnauthorized, what, hint)
 		}
 	})
 }

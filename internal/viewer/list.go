@@ -38,7 +38,7 @@ func (c *crawl) row() row {
 	}
 	state, err := c.dir.State()
 	c.note("the files of its state", err)
-	r.State, r.Doing = stateOf(state), doing(state)
+	r.State, r.Doing = stateOf(state), doing(state, time.Now())
 	totals, err := c.saved.get(c.dir.Path(totalsFile), c.dir.SavedTotals)
 	c.note(totalsFile, err)
 	if totals == nil { // a comparison keeps only the log
@@ -116,7 +116,11 @@ func (s *Server) showList(w http.ResponseWriter, _ *http.Request) {
 		Numbers listNumbers
 		View    viewed
 		Control bool
-	}{l.numbers(), l.view.viewed(), s.control != nil}
+		Ask     *results // of a search without words; nil if there is none
+	}{l.numbers(), l.view.viewed(), s.control != nil, nil}
+	if s.search != nil {
+		page.Ask = new(results)
+	}
 	l.mu.Unlock()
 	show(w, http.StatusOK, "index", page)
 }

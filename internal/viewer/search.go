@@ -32,7 +32,7 @@ type Search struct {
 	cached   cachedPages
 
 	mu       sync.Mutex
-	updating bool
+	updating chan struct{} // closed when the update that is going on has ended; nil if there is none
 	updated  time.Time
 	took     time.Duration
 	pages    int
@@ -44,6 +44,13 @@ type Search struct {
 const (
 	updateEvery = 5 * time.Second
 	updateShare = 10
+)
+
+// A search waits for the update: for firstWait if the index has no page yet, else for updateWait, in which a crawl
+// that has ended is looked at.
+const (
+	firstWait  = 3 * time.Second
+	updateWait = 200 * time.Millisecond
 )
 
 // OpenSearch opens the index in a file, which is created if it does not exist. Besides the captures of runs it
@@ -64,15 +71,34 @@ func OpenSearch(file string, archives []string, cache string, log Log) (*Search,
 // Close closes the index. An update that is going on ends when the process does; the next one goes on from there.
 func (s *Search) Close() error { return s.index.Close() }
 
-// refresh begins an update, unless there is one, or was one a short time ago.
-func (s *Search) refresh(dirs []run.Dir) {
+// refresh begins an update, unless there is one, or was one a short time ago. Then it waits for its end, but not
+// long.
+func (s *Search) refresh(ctx context.Context, dirs []run.Dir) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.updating || !s.updated.IsZero() && time.Since(s.updated) < max(updateEvery, updateShare*s.took) {
+	if s.updating == nil && (s.updated.IsZero() || time.Since(s.updated) >= max(updateEvery, updateShare*s.took)) {
+		s.begin(dirs)
+	}
+	updating, wait := s.updating, updateWait
+	if s.pages == 0 {
+		wait = firstWait
+	}
+	s.mu.Unlock()
+	if updating == nil {
 		return
 	}
-	s.updating = true
+	select {
+	case <-updating:
+	case <-time.After(wait):
+	case <-ctx.Done():
+	}
+}
+
+// begin begins an update. The caller holds s.mu.
+func (s *Search) begin(dirs []run.Dir) {
+	updating := make(chan struct{})
+	s.updating = updating
 	go func() {
+		defer close(updating)
 		begun := time.Now()
 		err := s.update(dirs)
 		if err != nil {
@@ -81,7 +107,7 @@ func (s *Search) refresh(dirs []run.Dir) {
 		pages, countErr := s.index.Len()
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.updating, s.updated, s.took, s.failed = false, time.Now(), time.Since(begun), err != nil
+		s.updating, s.updated, s.took, s.failed = nil, time.Now(), time.Since(begun), err != nil
 		if countErr == nil {
 			s.pages = pages
 		}
@@ -211,9 +237,9 @@ func (s *Server) showSearch(w http.ResponseWriter, r *http.Request) {
 	view := results{Words: report.Text(q.words, maxQuery), Language: report.Text(q.language, maxName), Host: report.Text(q.host, maxURL), Active: x != nil, Asked: q.words != ""}
 	var answer search.Answer
 	if x != nil {
-		x.refresh(s.runDirs())
+		x.refresh(r.Context(), s.runDirs())
 		x.mu.Lock()
-		view.Pages, view.Updating, view.Failed = x.pages, x.updating, x.failed
+		view.Pages, view.Updating, view.Failed = x.pages, x.updating != nil, x.failed
 		x.mu.Unlock()
 		if view.Updating { // x.pages is the number before it
 			if n, err := x.index.Len(); err == nil {

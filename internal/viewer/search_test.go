@@ -44,7 +44,7 @@ func startSearch(t *testing.T, dir string, pages int) *httptest.Server {
 	for {
 		get(t, "GET", server.URL+"/search", nil)
 		search.mu.Lock()
-		done := search.pages == pages && !search.updating
+		done := search.pages == pages && search.updating == nil
 		search.mu.Unlock()
 		switch {
 		case done:
@@ -140,7 +140,7 @@ func TestCopiesOfAPage(t *testing.T) {
 	testfile.Check(t, index.index.Add(search.Archive{Name: "a"}, []search.Document{
 		{URL: "http://a.example/1", Text: long}, {URL: "http://a.example/2", Text: long}, {URL: "http://a.example/3", Text: "deer"},
 	}))
-	index.updating = true
+	index.updated, index.pages = time.Now(), 3
 	server := start(t, Options{Dirs: []string{t.TempDir()}, Search: index})
 	if _, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); !inOrder(page, "2 pages of 3", "http://a.example/", "and 1 copy", "</li>") || strings.Count(page, "cop") > 2 {
 		t.Error(page)
@@ -156,13 +156,30 @@ func TestSearchDuringAnUpdate(t *testing.T) {
 	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
 	testfile.Check(t, err)
 	t.Cleanup(func() { index.Close() })
-	index.updating = true
+	index.updating, index.pages = make(chan struct{}), 1 // with pages, searches do not wait long
 	server := start(t, Options{Dirs: []string{t.TempDir()}, Search: index})
 	for _, want := range []string{"0 pages of 0; more are being added", "1 page of 1; more are being added"} {
 		if _, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q: %s", want, page)
 		}
 		testfile.Check(t, index.index.Add(search.Archive{Name: "a"}, []search.Document{{URL: "http://a.example/", Text: "deer"}}))
+	}
+}
+
+func TestTheFirstSearchFindsPages(t *testing.T) {
+	dir := t.TempDir()
+	writeCaptures(t, newRun(t, filepath.Join(dir, "deer")).dir, map[string]string{"http://a.example/": "<title>Deer</title>"})
+	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
+	testfile.Check(t, err)
+	t.Cleanup(func() { index.Close() })
+	server := start(t, Options{Dirs: []string{dir}, Search: index})
+	for range 2 {
+		if _, _, page := get(t, "GET", server.URL+"/search?q=deer", nil); !strings.Contains(page, "1 page of 1</p>") {
+			t.Error(page)
+		}
+		index.mu.Lock()
+		index.updated = time.Time{} // the second search looks again, and there is nothing new
+		index.mu.Unlock()
 	}
 }
 

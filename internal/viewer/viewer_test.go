@@ -18,6 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"spoor/internal/report"
 	"spoor/internal/run"
 	"spoor/internal/testfile"
 )
@@ -360,5 +361,39 @@ func TestInsertKeepsTheHighest(t *testing.T) {
 	}
 	if !slices.Equal(list, []int{9, 5, 5, 3}) {
 		t.Error(list)
+	}
+}
+
+func TestWhatACrawlDoes(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for want, s := range map[string]run.State{
+		"It is fetching.": {Running: true, Step: "steady", Until: now},
+		"It waits until 2026-11-30 12:05:00 UTC, when the next address is due.": {Running: true, Step: "steady", Until: now.Add(5 * time.Minute)},
+		"It ends after this generation.":                                        {Running: true, Stopping: true, Until: now.Add(time.Minute)},
+		report.Ended(run.EndPages):                                              {Reason: run.EndPages, Until: now.Add(time.Minute)},
+	} {
+		if got := doing(s, now); got != want {
+			t.Errorf("%+v: %s", s, got)
+		}
+	}
+}
+
+func TestJudgedCrawl(t *testing.T) {
+	dir := t.TempDir()
+	r := newRun(t, filepath.Join(dir, "deer"))
+	const hidden = `<div data-shown="judged" hidden>`
+	for text, want := range map[string]string{
+		`{"label":"deer & moss","cost":400,"harvest":0.82,"curves":{"cost":[1,3]}}`: `>328</b><span data-number="judged-of">` + report.Share(328, 400) + ` of what was spent, as judge found by the label deer &amp; moss</span>`,
+		`{"label":"deer","cost":-1,"harvest":7}`:                                    hidden,
+		`{"cost":"many"}`:                                                           "judge.json cannot be read",
+	} {
+		r.write(judgeFile, text)
+		if _, _, page := get(t, "GET", start(t, Options{Dirs: []string{dir}}).URL+"/run/deer/", nil); !strings.Contains(page, want) {
+			t.Errorf("%s: the page lacks %s: %s", text, want, page)
+		}
+	}
+	testfile.Check(t, os.Remove(r.dir.Path(judgeFile)))
+	if _, _, page := get(t, "GET", start(t, Options{Dirs: []string{dir}}).URL+"/run/deer/", nil); !strings.Contains(page, hidden) {
+		t.Errorf("the page shows what nobody has judged: %s", page)
 	}
 }
