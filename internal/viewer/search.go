@@ -248,6 +248,9 @@ func (s *Server) showSearch(w http.ResponseWriter, r *http.Request) {
 		}
 		if view.Asked {
 			found, err := x.ask(r.Context(), q)
+			if r.Context().Err() != nil { // nobody waits for the answer
+				return
+			}
 			if err != nil {
 				s.warnOnce("a query could not be answered", "index", x.file, "err", err)
 				fail(w, http.StatusInternalServerError, "The query could not be answered.", "The messages of serve say why.")

@@ -2,6 +2,7 @@ package viewer
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -180,6 +181,21 @@ func TestTheFirstSearchFindsPages(t *testing.T) {
 		index.mu.Lock()
 		index.updated = time.Time{} // the second search looks again, and there is nothing new
 		index.mu.Unlock()
+	}
+}
+
+func TestAnAnswerThatNobodyWaitsFor(t *testing.T) {
+	index, err := OpenSearch(filepath.Join(t.TempDir(), "index.db"), nil, t.TempDir(), testLog{t})
+	testfile.Check(t, err)
+	t.Cleanup(func() { index.Close() })
+	index.updating = make(chan struct{}) // that never ends
+	server := New(&Options{Dirs: []string{t.TempDir()}, Search: index, Log: testLog{t}})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	server.showSearch(w, httptest.NewRequestWithContext(ctx, "GET", "/search?q=deer", nil))
+	if len(server.warned) > 0 || w.Body.Len() > 0 {
+		t.Errorf("a warning, or an answer: %v %s", server.warned, w.Body)
 	}
 }
 
