@@ -498,7 +498,12 @@ func firstLines(lines []byte, n int) []byte {
 // lease leases a batch from the frontier. It waits until an address is due. The batch is nil if no
 // address waits.
 func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
-	defer os.Remove(c.Dir.Path(waitFile))
+	waited := false
+	defer func() {
+		if waited {
+			os.Remove(c.Dir.Path(waitFile))
+		}
+	}()
 	for {
 		if err := c.openStore(); err != nil {
 			return nil, err
@@ -519,9 +524,8 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 		if err := c.closeStore(); err != nil { // others may use it meanwhile
 			return nil, err
 		}
-		if err := c.wait(nothing.Earliest); err != nil {
-			return nil, err
-		}
+		c.wait(nothing.Earliest)
+		waited = true
 		for time.Now().Before(nothing.Earliest) {
 			select {
 			case <-ctx.Done():

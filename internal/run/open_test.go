@@ -1,9 +1,11 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,10 +53,7 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 		nowFile + partSuffix:  func(d Dir) error { return d.replace(nowFile, "step=evolve\n") },
 		stepFile + partSuffix: func(d Dir) error { return new(now).save(d) },
 		endedFile:             func(d Dir) error { return d.NoteEnd("keep", 0, "1 1") },
-		waitFile: func(d Dir) error {
-			return (&Crawl{Dir: d, View: &View{Out: io.Discard}, Totals: NewTotals()}).wait(time.Now())
-		},
-		endFile: func(d Dir) error { return d.overwrite(endFile, EndPages) },
+		endFile:               func(d Dir) error { return d.overwrite(endFile, EndPages) },
 		lockFile: func(d Dir) error {
 			hold, err := d.Hold()
 			if err == nil {
@@ -75,8 +74,17 @@ func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
 			t.Errorf("%s: the file elsewhere holds %q, %v", name, got, err)
 		}
 	}
-	// A link that is replaced as a whole is harmless.
+	// A crawl that cannot note that it waits goes on.
 	d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
+	testfile.Write(t, elsewhere, "mine")
+	testfile.Check(t, os.Symlink(elsewhere, d.Path(waitFile)))
+	var log bytes.Buffer
+	(&Crawl{Dir: d, View: &View{Out: io.Discard}, Totals: NewTotals(), Log: slog.New(slog.NewTextHandler(&log, nil))}).wait(time.Now())
+	if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" || !strings.Contains(log.String(), waitFile) {
+		t.Errorf("the file elsewhere holds %q, %v; the message is %s", got, err, &log)
+	}
+	// A link that is replaced as a whole is harmless.
+	d, elsewhere = Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
 	testfile.Write(t, elsewhere, "mine")
 	testfile.Check(t, os.Symlink(elsewhere, d.Path(nowFile)))
 	if err := d.replace(nowFile, "step=evolve\n"); err != nil {

@@ -42,9 +42,12 @@ func (d Dir) State() (s State, err error) {
 	if err != nil {
 		return s, err
 	}
-	wait, err := readSmall(d.Path(waitFile))
+	wait, err := atomicfile.ReadFile(d.Path(waitFile), 1024)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
 	s.Until, _ = time.Parse(time.RFC3339Nano, string(wait)) // it may be half written
-	return s, err
+	return s, nil
 }
 
 // held reports whether a process holds the lock of the run.

@@ -32,10 +32,13 @@ const endFile = "end" + partSuffix
 // waitFile holds the time before which nothing is due, and for which a crawl waits (RFC 3339).
 const waitFile = "wait" + partSuffix
 
-// wait shows that the crawl waits, and notes it for [Dir.State].
-func (c *Crawl) wait(until time.Time) error {
+// wait shows that the crawl waits, and notes it for [Dir.State]. If that fails, for instance because the disk is
+// full, the crawl goes on.
+func (c *Crawl) wait(until time.Time) {
 	c.View.Waiting(until, c.Totals)
-	return c.Dir.overwrite(waitFile, until.UTC().Format(time.RFC3339Nano))
+	if err := c.Dir.overwrite(waitFile, until.UTC().Format(time.RFC3339Nano)); err != nil {
+		c.Log.Warn("others cannot see that the crawl waits", "err", err)
+	}
 }
 
 // makeLoop creates the named pipe, and removes the files that a killed crawl has left.
@@ -88,7 +91,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		},
 		Keep:    s.Keep,
 		Day:     s.today,
-		Waiting: c.wait,
+		Waiting: func(until time.Time) error { c.wait(until); return nil },
 	}
 	v.Request.N, v.Size = s.Size, s.size
 	v.Begin = c.keepExamples

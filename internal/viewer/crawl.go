@@ -348,9 +348,13 @@ func (c *crawl) numbers(now time.Time) numbers {
 	if t.Estimated > 0 {
 		n.Estimate = fmt.Sprintf("%.2f", float64(t.Estimates)/10_000/float64(t.Estimated))
 	}
-	if j := c.labels; j.Cost > 0 {
-		n.Judged = report.Number(j.relevant())
-		n.JudgedOf = report.Share(j.relevant(), j.Cost) + " of what was spent, as judge found by the label " + report.Text(j.Label, maxName)
+	if relevant, spent, ok := c.labels.relevant(); ok && spent <= t.Fetched { // else it is of several partitions
+		of := "what was spent"
+		if spent < t.Fetched {
+			of = "the first " + report.Number(spent) + " spent"
+		}
+		n.Judged = report.Number(relevant)
+		n.JudgedOf = fmt.Sprintf("%s of %s, as judge found by the label %s", report.Share(relevant, spent), of, report.Text(c.labels.Label, maxName))
 	}
 	n.Status = fmt.Sprintf("%s %s fetched, %s relevant, in %s.", n.Doing, report.Plural(t.Fetched, "page", "pages"), n.Relevant, report.Plural(t.Generation, "generation", "generations"))
 	if !c.state.Running {
@@ -394,14 +398,23 @@ const maxJudgement = 16 << 20
 
 // A judgement is how many of the pages are relevant by labels.
 type judgement struct {
-	Label   string
-	Cost    int     // of all fetches and queries
-	Harvest float64 // relevant pages per unit of cost, in [0, 1]
+	Label   string   // "" if a topic has judged
+	T       int      // the budget
+	Cost    int      // of all fetches and queries; they may have gone on after T
+	Harvest *float64 // relevant pages per unit of cost, up to T, in [0, 1]; nil if it is not known
 }
 
-func (j *judgement) relevant() int { return int(math.Round(j.Harvest * float64(j.Cost))) }
+// relevant returns the number of relevant pages among the first spent units of cost; ok is false if nobody has
+// judged by labels.
+func (j *judgement) relevant() (n, spent int, ok bool) {
+	if j.Label == "" || j.Harvest == nil {
+		return 0, 0, false
+	}
+	spent = min(j.T, j.Cost)
+	return int(math.Round(max(0, min(*j.Harvest, 1)) * float64(spent))), spent, spent > 0
+}
 
-// readJudgement reads a summary of judge. Without a file, the cost is 0.
+// readJudgement reads a summary of judge.
 func readJudgement(name string) (j judgement, err error) {
 	b, err := readFile(name, maxJudgement)
 	if err != nil || b == nil {
@@ -410,8 +423,7 @@ func readJudgement(name string) (j judgement, err error) {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return judgement{}, fmt.Errorf("%s: %w", name, err)
 	}
-	bound(&j.Cost)
-	j.Harvest = max(0, min(j.Harvest, 1))
+	bound(&j.T, &j.Cost)
 	return j, nil
 }
 

@@ -72,19 +72,20 @@ func OpenSearch(file string, archives []string, cache string, log Log) (*Search,
 func (s *Search) Close() error { return s.index.Close() }
 
 // refresh begins an update, unless there is one, or was one a short time ago. Then it waits for its end, but not
-// long.
-func (s *Search) refresh(ctx context.Context, dirs []run.Dir) {
+// long; asked says whether there is a query.
+func (s *Search) refresh(ctx context.Context, dirs []run.Dir, asked bool) {
 	s.mu.Lock()
 	if s.updating == nil && (s.updated.IsZero() || time.Since(s.updated) >= max(updateEvery, updateShare*s.took)) {
 		s.begin(dirs)
 	}
-	updating, wait := s.updating, updateWait
-	if s.pages == 0 {
-		wait = firstWait
-	}
+	updating := s.updating
 	s.mu.Unlock()
 	if updating == nil {
 		return
+	}
+	wait := updateWait
+	if n, err := s.index.Len(); asked && err == nil && n == 0 {
+		wait = firstWait
 	}
 	select {
 	case <-updating:
@@ -237,7 +238,7 @@ func (s *Server) showSearch(w http.ResponseWriter, r *http.Request) {
 	view := results{Words: report.Text(q.words, maxQuery), Language: report.Text(q.language, maxName), Host: report.Text(q.host, maxURL), Active: x != nil, Asked: q.words != ""}
 	var answer search.Answer
 	if x != nil {
-		x.refresh(r.Context(), s.runDirs())
+		x.refresh(r.Context(), s.runDirs(), view.Asked)
 		x.mu.Lock()
 		view.Pages, view.Updating, view.Failed = x.pages, x.updating != nil, x.failed
 		x.mu.Unlock()
@@ -248,7 +249,8 @@ func (s *Server) showSearch(w http.ResponseWriter, r *http.Request) {
 		}
 		if view.Asked {
 			found, err := x.ask(r.Context(), q)
-			if r.Context().Err() != nil { // nobody waits for the answer
+			if r.Context().Err() != nil { // the client has gone, or serve ends
+				fail(w, http.StatusServiceUnavailable, "The query was interrupted.", "")
 				return
 			}
 			if err != nil {
