@@ -933,7 +933,7 @@ func (c *Crawl) end(reason string) error {
 	if c.endsWithoutPage(reason) {
 		return c.noPage()
 	}
-	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(reason+"\n")); err != nil {
+	if err := c.Dir.writeReason(reason); err != nil {
 		return err
 	}
 	c.View.Final(c, "done: "+reason)
@@ -991,7 +991,7 @@ func (c *Crawl) endInterrupted(cause error) error {
 	if f, ok := errors.AsType[*Fault](cause); ok {
 		status = f.Status
 	}
-	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndInterrupted+"\n")); err != nil {
+	if err := c.Dir.writeReason(EndInterrupted); err != nil {
 		return err
 	}
 	c.View.Final(c, EndInterrupted)

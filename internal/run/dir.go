@@ -71,7 +71,8 @@ const (
 	StagesFile   = "stages"
 	LogFile      = "log.ndjson"
 	StagesLog    = "stages.log"
-	LoopFile     = "crawl" // the script that loops, if the program contains it
+	Judged       = "judge.json" // the summary of judge, if the user has it written here
+	LoopFile     = "crawl"      // the script that loops, if the program contains it
 	oldLog       = StagesLog + ".1"
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"

@@ -64,8 +64,8 @@ func LastExamples(generations string, g int) string {
 }
 
 // keepExamples copies the examples to generation g, if they have changed since they were last copied. It copies them
-// also if the crawl cannot use them, so that the warning is not repeated in each generation. A file that cannot be read does not end the crawl: the user may
-// write it at any time.
+// also if the crawl cannot use them, so that the warning is not repeated in each generation. A file that cannot be
+// read does not end the crawl: the user may write it at any time.
 func (c *Crawl) keepExamples(g int) error {
 	name := c.Dir.Path(ExamplesFile)
 	info, err := os.Lstat(name)

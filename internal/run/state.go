@@ -17,7 +17,7 @@ type State struct {
 	Running  bool      // a process holds the lock of the run
 	Stopping bool      // it is running, and will end after the current generation
 	Step     string    // the step that is running, such as steady, visit or evolve; "" between two steps
-	Until    time.Time // it is running and nothing is due before this time, if that is in the future
+	Until    time.Time // until when it waits, because no address is due; it does not wait if this is zero or past
 	Reason   string    // the content of the file stop_reason, which a running crawl removes; "" if the crawl was killed, too
 }
 
@@ -46,8 +46,20 @@ func (d Dir) State() (s State, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, err
 	}
-	s.Until, _ = time.Parse(time.RFC3339Nano, string(wait)) // it may be half written
+	s.Until, _ = time.Parse(time.RFC3339Nano, string(wait)) // it may be only partly written
 	return s, nil
+}
+
+// waitFile holds the time until which a crawl waits, because no address is due (RFC 3339).
+const waitFile = "wait" + partSuffix
+
+// wait shows that the crawl waits, and writes it to waitFile. If that fails, for instance because the disk is full,
+// the crawl goes on.
+func (c *Crawl) wait(until time.Time) {
+	c.View.Waiting(until, c.Totals)
+	if err := c.Dir.overwrite(waitFile, until.UTC().Format(time.RFC3339Nano)); err != nil {
+		c.Log.Warn("serve does not show that the crawl waits", "err", err)
+	}
 }
 
 // held reports whether a process holds the lock of the run.
@@ -64,6 +76,11 @@ func (d Dir) held() (bool, error) {
 		return true, nil
 	}
 	return false, err
+}
+
+// writeReason writes the reason why the crawl has ended, one of the constants End….
+func (d Dir) writeReason(reason string) error {
+	return atomicfile.WriteBytes(d.Path(StopReason), []byte(reason+"\n"))
 }
 
 // Stop makes a running crawl end after the current generation. It creates the file .stop.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"spoor/internal/atomicfile"
 	"spoor/internal/frontier"
 	"spoor/internal/wire"
 )
@@ -28,18 +27,6 @@ const jobsFile = "jobs" + partSuffix
 
 // endFile holds the reason why the server has ended a steady crawl.
 const endFile = "end" + partSuffix
-
-// waitFile holds the time before which nothing is due, and for which a crawl waits (RFC 3339).
-const waitFile = "wait" + partSuffix
-
-// wait shows that the crawl waits, and notes it for [Dir.State]. If that fails, for instance because the disk is
-// full, the crawl goes on.
-func (c *Crawl) wait(until time.Time) {
-	c.View.Waiting(until, c.Totals)
-	if err := c.Dir.overwrite(waitFile, until.UTC().Format(time.RFC3339Nano)); err != nil {
-		c.Log.Warn("others cannot see that the crawl waits", "err", err)
-	}
-}
 
 // makeLoop creates the named pipe, and removes the files that a killed crawl has left.
 func (c *Crawl) makeLoop() error {
@@ -157,7 +144,7 @@ func (c *Crawl) finishSteady(status, interrupted int) error {
 	case status != 0 && !contact, len(reason) == 0:
 		// A stage may fail because nothing could be fetched. Resumed with other flags, the crawl begins anew.
 		if len(reason) > 0 && c.endsWithoutPage(string(reason)) {
-			if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndNoPage+"\n")); err != nil {
+			if err := c.Dir.writeReason(EndNoPage); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"spoor/internal/archive"
-	"spoor/internal/atomicfile"
 	"spoor/internal/terminal"
 )
 
@@ -429,7 +428,7 @@ func (c *Crawl) noPage() error {
 	if len(words) == 0 {
 		words = append(words, "the frontier has no addresses")
 	}
-	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndNoPage+"\n")); err != nil {
+	if err := c.Dir.writeReason(EndNoPage); err != nil {
 		return err
 	}
 	c.View.Clear()

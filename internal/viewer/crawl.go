@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -46,9 +45,9 @@ type crawl struct {
 	state  run.State
 	report os.FileInfo // of report.html; nil if there is none
 	last   generation  // the last one
-	labels judgement
-	failed string // what could not be read; "" if nothing
-	shown  shown  // what view depends on, when it was made
+	labels judgement   // of judge.json
+	failed string      // what could not be read; "" if nothing
+	shown  shown       // what view depends on, when it was made
 	view   view
 }
 
@@ -139,8 +138,8 @@ func (c *crawl) look(now time.Time) {
 		c.report, err = nil, nil
 	}
 	c.note(reportFile, err)
-	c.labels, err = c.judged.get(c.dir.Path(judgeFile), func() (judgement, error) { return readJudgement(c.dir.Path(judgeFile)) })
-	c.note(judgeFile, err)
+	c.labels, err = c.judged.get(c.dir.Path(run.Judged), func() (judgement, error) { return readJudgement(c.dir.Path(run.Judged)) })
+	c.note(run.Judged, err)
 	if grown && c.totals.Generation > 0 {
 		c.last, err = readGeneration(c.dir, c.totals.Generation, settings.Strategy)
 		c.note(fmt.Sprintf("the pages of generation %d", c.totals.Generation), err)
@@ -348,14 +347,7 @@ func (c *crawl) numbers(now time.Time) numbers {
 	if t.Estimated > 0 {
 		n.Estimate = fmt.Sprintf("%.2f", float64(t.Estimates)/10_000/float64(t.Estimated))
 	}
-	if relevant, spent, ok := c.labels.relevant(); ok && spent <= t.Fetched { // else it is of several partitions
-		of := "what was spent"
-		if spent < t.Fetched {
-			of = "the first " + report.Number(spent) + " spent"
-		}
-		n.Judged = report.Number(relevant)
-		n.JudgedOf = fmt.Sprintf("%s of %s, as judge found by the label %s", report.Share(relevant, spent), of, report.Text(c.labels.Label, maxName))
-	}
+	n.Judged, n.JudgedOf = c.labels.words(t.Fetched)
 	n.Status = fmt.Sprintf("%s %s fetched, %s relevant, in %s.", n.Doing, report.Plural(t.Fetched, "page", "pages"), n.Relevant, report.Plural(t.Generation, "generation", "generations"))
 	if !c.state.Running {
 		n.Rate, n.Over = report.PerSecond(t.Fetched, t.Seconds), "pages a second, on average"
@@ -389,43 +381,6 @@ func ago(seconds float64) string {
 
 // endless is the number of pages that crawl -per-day has as its limit: none.
 const endless = 1_000_000_000
-
-// judgeFile is the summary of judge -summary; report shows it, too.
-const judgeFile = "judge.json"
-
-// maxJudgement is its maximum size in bytes: it has curves of some hundred points.
-const maxJudgement = 16 << 20
-
-// A judgement is how many of the pages are relevant by labels.
-type judgement struct {
-	Label   string   // "" if a topic has judged
-	T       int      // the budget
-	Cost    int      // of all fetches and queries; they may have gone on after T
-	Harvest *float64 // relevant pages per unit of cost, up to T, in [0, 1]; nil if it is not known
-}
-
-// relevant returns the number of relevant pages among the first spent units of cost; ok is false if nobody has
-// judged by labels.
-func (j *judgement) relevant() (n, spent int, ok bool) {
-	if j.Label == "" || j.Harvest == nil {
-		return 0, 0, false
-	}
-	spent = min(j.T, j.Cost)
-	return int(math.Round(max(0, min(*j.Harvest, 1)) * float64(spent))), spent, spent > 0
-}
-
-// readJudgement reads a summary of judge.
-func readJudgement(name string) (j judgement, err error) {
-	b, err := readFile(name, maxJudgement)
-	if err != nil || b == nil {
-		return j, err
-	}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return judgement{}, fmt.Errorf("%s: %w", name, err)
-	}
-	bound(&j.T, &j.Cost)
-	return j, nil
-}
 
 // maxTopic is the maximum size of a topic file of which the words are shown, in bytes.
 const maxTopic = 64 << 20

@@ -63,7 +63,7 @@ func (a *Access) guard(next http.Handler) http.Handler {
 			what, hint := "A token is needed.", "Open the link that serve printed when it started."
 			switch {
 			case a.hasCookie(r):
-				what, hint = "The request does not say which page makes it, as those of browsers do.", "Programs send the header Authorization: Bearer TOKEN."
+				what, hint = "The request has no header Origin or Sec-Fetch-Site, by which browsers say which page makes it.", "Programs send the header Authorization: Bearer TOKEN."
 			case r.URL.Query().Has("token"):
 				what = "The token is wrong, or that of an earlier start."
 			}

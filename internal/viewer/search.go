@@ -46,8 +46,8 @@ const (
 	updateShare = 10
 )
 
-// A search waits for the update: for firstWait if the index has no page yet, else for updateWait, in which a crawl
-// that has ended is looked at.
+// A request waits for the update that is going on: for at most firstWait if it has a query and the index has no page
+// yet, else for at most updateWait, which is enough to see that there is nothing new.
 const (
 	firstWait  = 3 * time.Second
 	updateWait = 200 * time.Millisecond
@@ -71,8 +71,8 @@ func OpenSearch(file string, archives []string, cache string, log Log) (*Search,
 // Close closes the index. An update that is going on ends when the process does; the next one goes on from there.
 func (s *Search) Close() error { return s.index.Close() }
 
-// refresh begins an update, unless there is one, or was one a short time ago. Then it waits for its end, but not
-// long; asked says whether there is a query.
+// refresh begins an update, unless there is one, or was one a short time ago. Then it waits for the end of the update,
+// but not longer than the constants above permit; asked says whether the request has a query.
 func (s *Search) refresh(ctx context.Context, dirs []run.Dir, asked bool) {
 	s.mu.Lock()
 	if s.updating == nil && (s.updated.IsZero() || time.Since(s.updated) >= max(updateEvery, updateShare*s.took)) {

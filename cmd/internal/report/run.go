@@ -63,7 +63,7 @@ func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) 
 		to   *[]byte
 	}{
 		{dirs.Find(run.SettingsFile), &s.Settings}, {cmp.Or(topic, dirs.Find(run.Topic)), &s.Topic},
-		{last.Path(run.StopReason), &s.StopReason}, {dirs[0].Path("judge.json"), &s.Summary},
+		{last.Path(run.StopReason), &s.StopReason}, {dirs[0].Path(run.Judged), &s.Summary},
 	} {
 		if *small.to, err = read(small.name); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func readRun(dirs run.Dirs, name string, log *slog.Logger) (*report.Run, error) 
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if r.Measures != nil && !r.Judged {
-		log.Warn("judge.json without "+verdicts+": operators, niches, signals, hosts and pages are by the measure of the crawl", "run", dir,
+		log.Warn(run.Judged+" without "+verdicts+": operators, niches, signals, hosts and pages are by the measure of the crawl", "run", dir,
 			"hint", "judge -brief -tee "+filepath.Join(dir, verdicts)+" …")
 	}
 	return r, nil
